@@ -32,6 +32,7 @@ import { PackageRegistry } from "./registry/package-registry.ts";
 import type { BackgroundAudit } from "./ports.ts";
 import type { ReplanSettings } from "./records/automatic-changes.ts";
 import { applyProposal } from "./replanning/apply-proposal.ts";
+import { readDrainProgress } from "./replanning/drain-progress.ts";
 import { replanMetrics } from "./replanning/replan-metrics.ts";
 import { Replanner } from "./replanning/replanner.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
@@ -42,7 +43,7 @@ import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import { ClusterFunctionAccess } from "./status/function-access.ts";
-import type { ClusterAdmin, FunctionAccess, Replans, StatusReader } from "./use-cases.ts";
+import type { ClusterAdmin, Drains, FunctionAccess, Replans, StatusReader } from "./use-cases.ts";
 
 export interface PlatformPorts {
   readonly ambient: Ambient;
@@ -287,6 +288,14 @@ function replanSettings({ replan }: PmConfig): ReplanSettings {
 export function buildReplans({ store }: PlatformPorts, core: CoreParts): Replans {
   const deps = { ...core.parts, replans: new ReplanStore(store) };
   return { apply: (key, digest, call, options) => applyProposal(deps, key, digest, call, options) };
+}
+
+export function buildDrains(
+  { store }: PlatformPorts,
+  { clusters, core }: Pick<ReadInputs, "clusters" | "core">,
+): Drains {
+  const deps = { ...core.parts, replans: new ReplanStore(store), clusters: clusters.directory };
+  return { progress: (name) => readDrainProgress(deps, name) };
 }
 
 const NO_AUDIT: BackgroundAudit = { begin: async () => () => undefined };

@@ -14,6 +14,7 @@ import type {
   Cordons,
   Deployments,
   Documents,
+  Drains,
   EventFeed,
   FunctionAccess,
   Registry,
@@ -25,6 +26,7 @@ import {
   buildClusters,
   buildDeployments,
   buildDriftReconciler,
+  buildDrains,
   buildEvents,
   buildReplanner,
   buildReplans,
@@ -46,6 +48,7 @@ export interface Platform {
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly cordons: Cordons;
+  readonly drains: Drains;
   readonly status: StatusReader;
   readonly functions: FunctionAccess;
   readonly reports: InboundReports;
@@ -93,6 +96,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
     cordons: clusters.cordons,
+    drains: buildDrains(ports, { clusters, core }),
     status,
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports,
@@ -106,7 +110,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
 
 /** Forwards reported units and returning clusters to the parts that act on them. */
 function connectParts({
-  clusters: { directory },
+  clusters: { directory, cordons },
   runtimes: { view, watcher },
   drift,
   replanner,
@@ -115,6 +119,7 @@ function connectParts({
     drift.observe(cluster, change);
     if (change.type === "synced") directory.recheckFailing(cluster);
   });
+  cordons.onChange(() => replanner.notify());
   directory.onReading((reading, before) => {
     replanner.notify();
     if (!hasRecovered(reading, before)) return;

@@ -165,6 +165,17 @@ export interface Cordon {
   /** RFC 3339. */
   readonly at: string;
   readonly reason?: string;
+  /** Present while units are moved away. */
+  readonly drain?: Drain;
+}
+
+/** A request to move the units out of a cluster. A later request renews it. */
+export interface Drain {
+  readonly by: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** Deployments whose stored objects would be lost are moved too. */
+  readonly allowsStateLoss: boolean;
 }
 
 /** One reading of the health of a cluster with its age, or the reason why there is none. */
@@ -201,6 +212,8 @@ export interface SecretFolder {
 export interface BackgroundAudit {
   /** Records that a change starts; it must not be made when this rejects. Returns the function that records its end. */
   begin(attempt: {
+    /** The part of the package manager that makes the change. */
+    readonly by: string;
     readonly action: string;
     readonly target: string;
     readonly correlationId: string;

@@ -15,6 +15,7 @@ import type {
   Topology,
   UnitId,
   DeploymentRevision,
+  DrainProgress,
   DeploymentStatus,
   EnforcementReport,
   PackageRevision,
@@ -362,10 +363,17 @@ export interface ClusterAdmin {
   remove(name: ClusterName, call: Call): Promise<void>;
 }
 
-/** Cordons keep new units out of a cluster. Both operations are idempotent. */
+/** Cordons keep new units out of a cluster; a drain also moves the units away that are there. */
 export interface Cordons {
   cordon(name: ClusterName, call: Call): Promise<void>;
+  drain(name: ClusterName, call: Call & { readonly allowsStateLoss: boolean }): Promise<void>;
+  /** Also ends a drain. */
   uncordon(name: ClusterName): Promise<void>;
+}
+
+/** The progress of drains. */
+export interface Drains {
+  progress(name: ClusterName): Promise<DrainProgress>;
 }
 
 export interface AuditQuery extends PageRequest {

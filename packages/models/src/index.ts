@@ -133,6 +133,7 @@ export type {
   OperationStatus,
   ReportedMetric,
 } from "./observed/deployment-status.ts";
+export { DrainedUnitState, type DrainedUnit, type DrainProgress } from "./observed/drain-progress.ts";
 export {
   ReplanReason,
   ReplanState,

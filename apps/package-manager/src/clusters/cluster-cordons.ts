@@ -2,7 +2,7 @@ import { notFound, timestamp, type Ambient } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { Collection, CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
-import type { Cordon } from "../ports.ts";
+import type { Cordon, Drain } from "../ports.ts";
 import { CORDONS } from "../stores/cordon-store.ts";
 import type { Call, Cordons } from "../use-cases.ts";
 
@@ -22,11 +22,20 @@ export class ClusterCordons implements Cordons {
   readonly #options: ClusterCordonsOptions;
   readonly #cordons: Collection<Cordon>;
   readonly #view: CollectionView<Cordon>;
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: ClusterCordonsOptions) {
     this.#options = options;
     this.#cordons = new Collection<Cordon>(options.store, CORDONS);
-    this.#view = new CollectionView(this.#cordons, { ambient: options.ambient });
+    this.#view = new CollectionView(this.#cordons, {
+      ambient: options.ambient,
+      onChange: () => this.#listeners.forEach((listener) => listener()),
+    });
+  }
+
+  /** Calls the listener when a cordon is set, changed or removed, by any process. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   start(): Promise<void> {
@@ -51,6 +60,19 @@ export class ClusterCordons implements Cordons {
     await this.#commit(async () =>
       (await this.#cordons.get(name)) === undefined ? this.#cordons.stageCreate(name, cordon) : undefined,
     );
+  }
+
+  /** Also renews the request of an earlier drain, so that refused deployments are tried again. */
+  async drain(name: ClusterName, { allowsStateLoss, ...call }: Call & Pick<Drain, "allowsStateLoss">): Promise<void> {
+    this.#assertCluster(name);
+    const { caller: by, reason } = call;
+    const at = timestamp(this.#options.ambient.clock.now());
+    const drain = { by, at, allowsStateLoss };
+    await this.#commit(async () => {
+      const found = await this.#cordons.get(name);
+      const cordon = { by, at, ...found?.record, ...(reason === undefined ? {} : { reason }), drain };
+      return found === undefined ? this.#cordons.stageCreate(name, cordon) : this.#cordons.stageUpdate(found, cordon);
+    });
   }
 
   async uncordon(name: ClusterName): Promise<void> {

@@ -18,11 +18,15 @@ export interface DeploymentSagaData {
 }
 
 /** Requesters of sagas that no user waits for. The names are stored. */
-export const BACKGROUND = { drift: "keeper", replanner: "package-manager/replan" } as const;
+export const BACKGROUND = {
+  drift: "keeper",
+  replanner: "package-manager/replan",
+  drainer: "package-manager/drain",
+} as const;
 
 /** Whether a user requested the saga; its calls then probe an open circuit breaker. */
 export function isExplicit({ by }: Pick<DeploymentSagaData, "by">): boolean {
-  return by !== BACKGROUND.drift && by !== BACKGROUND.replanner;
+  return !Object.values<string>(BACKGROUND).includes(by);
 }
 
 const SUBJECT_PREFIX = "deployment/";

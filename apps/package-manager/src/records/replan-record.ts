@@ -14,8 +14,10 @@ export interface ReplanRecord {
   readonly lostClusters: readonly ClusterName[];
   /** The revision in force that the plan replaces. */
   readonly basis: number;
-  /** The revision of the applied plan. */
+  /** The revision of the applied plan; of a blocked drain, the one that was undone. */
   readonly revision?: number;
+  /** The request of the drain that moves the deployment. */
+  readonly drainAt?: string;
   /** Absent when no plan is possible, or none differs from the one in force. */
   readonly plan?: DeploymentPlan;
   readonly changes: readonly ReplanChange[];

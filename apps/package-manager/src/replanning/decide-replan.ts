@@ -9,6 +9,8 @@ export interface ReplanFacts {
   readonly mode: Exclude<ReplanMode, "off">;
   readonly nowMs: number;
   readonly lostClusters: readonly ClusterName[];
+  /** The drain of a cluster of the deployment; moves it whatever its mode and its limits are. */
+  readonly drain?: DrainFacts;
   /** The new plan; `same` when it equals the one in force, `refused` when there is none. */
   readonly plan:
     | { readonly kind: "new"; readonly isPlacementChanged: boolean; readonly texts: readonly string[] }
@@ -19,6 +21,16 @@ export interface ReplanFacts {
   readonly allowsStateLoss: boolean;
   readonly changes: AutomaticChanges;
   readonly settings: ReplanSettings;
+}
+
+export interface DrainFacts {
+  readonly clusters: readonly ClusterName[];
+  readonly by: string;
+  readonly allowsStateLoss: boolean;
+  /** The deployment names its clusters. */
+  readonly namesClusters: boolean;
+  /** The revision of an earlier attempt of this request with the same plan, which was undone. */
+  readonly failedRevision?: number;
 }
 
 /** What to do about a new plan. */
@@ -37,6 +49,7 @@ interface Explained {
 /** Decides whether a new plan is applied, proposed or blocked, with the reason in words. */
 export function decideReplan(facts: ReplanFacts): ReplanDecision {
   const { plan, mode, lostClusters } = facts;
+  if (facts.drain !== undefined) return decideDrain(facts, facts.drain);
   const cause = causeText(facts);
   const reason = reasonOf(facts);
   if (plan.kind === "same") {
@@ -63,6 +76,29 @@ export function decideReplan(facts: ReplanFacts): ReplanDecision {
     return { action: "block", reason, code: limit.code, message, retryAtMs: limit.untilMs };
   }
   return { action: "apply", reason, message: cause };
+}
+
+function decideDrain({ plan, stateEffect, allowsStateLoss }: ReplanFacts, drain: DrainFacts): ReplanDecision {
+  const reason = "drain" as const;
+  const cause = `drain of ${drain.clusters.join(", ")} by ${drain.by}`;
+  const block = (code: string, why: string): ReplanDecision => ({
+    action: "block",
+    reason,
+    code,
+    message: `${cause}: ${why}`,
+  });
+  if (plan.kind === "refused") {
+    return block("no_plan", `${plan.message}${drain.namesClusters ? ", or change target_clusters" : ""}`);
+  }
+  if (plan.kind === "same") return block("no_other_plan", "the planner returns the plan in force");
+  if (stateEffect !== undefined && !drain.allowsStateLoss && !allowsStateLoss) {
+    return block("state", `${stateEffect}; set replan_allow_state_loss, or drain with allow_state_loss`);
+  }
+  if (drain.failedRevision !== undefined) {
+    const failed = `the replacement of revision ${drain.failedRevision} did not become available`;
+    return block("gate", `${failed}; see its outcome in the history, fix the cause, and drain again`);
+  }
+  return { action: "apply", reason, message: `${cause}: ${firstOf(plan.texts)}` };
 }
 
 const NAMED = "target_clusters names the lost clusters; change it, or remove it to let the planner choose";

@@ -5,14 +5,18 @@ import { acquire, conflictOf, type CollectionView, type KeyValueStore, type Owne
 import type { CandidateCluster } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import { BACKGROUND, subjectOf, type DeploymentSagaData } from "../records/deployment-saga.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import { isOpen } from "../saga-engine/saga.ts";
 import { ClusterOutages, type ClusterOutagesOptions } from "./cluster-outages.ts";
-import { reviewDeployment, type ReviewDeps, type ReviewedClusters } from "./review-deployment.ts";
+import { reviewDeployment, type Reviewed, type ReviewDeps, type ReviewedClusters } from "./review-deployment.ts";
 import { fingerprintOf, ReviewCache } from "./review-cache.ts";
 import type { ReplanMetrics } from "./replan-metrics.ts";
 
 export interface ReplannerOptions extends ReviewDeps {
   readonly store: KeyValueStore;
-  readonly view: Pick<CollectionView<DeploymentRecord>, "all" | "get">;
+  readonly view: Pick<CollectionView<DeploymentRecord>, "all">;
+  readonly engine: Pick<SagaEngine, "get" | "peek">;
   readonly clusters: Pick<ClusterDirectory, "list" | "readings">;
   readonly checkHealth: ClusterOutagesOptions["checkHealth"];
   /** Replicas per function that a cluster recommends. */
@@ -88,16 +92,22 @@ export class Replanner {
       placementEntries(record).some(([cluster]) => lost.has(cluster));
     const affectedFirst = [...records.filter(isAffected), ...records.filter((each) => !isAffected(each))];
     this.#cache.retain(new Set(records.map(({ id }) => id)));
-    const reviewed = { outages: lost, suspected: this.#outages.suspected };
+    const drains = new Map(
+      clusters.list().flatMap(({ name, cordon }) => (cordon?.drain ? [[name, cordon.drain]] : [])),
+    );
+    const reviewed = { outages: lost, suspected: this.#outages.suspected, drains };
+    let isDrainBusy = records.some(({ id }) => this.#isDraining(id as DeploymentKey));
     for (const { id, record } of affectedFirst) {
       if (this.#stop.signal.aborted || this.#ownership?.lease.lost.aborted === true) return;
       const key = id as DeploymentKey;
       const inputs = this.#inputsOf(record, world, reviewed);
-      if (this.#cache.isDue(key, inputs, ambient.clock.now())) await this.#review(key, inputs, reviewed);
+      if (!this.#cache.isDue(key, inputs, ambient.clock.now())) continue;
+      const result = await this.#review(key, inputs, { ...reviewed, isDrainBusy });
+      isDrainBusy ||= result?.isDrain === true;
     }
   }
 
-  async #review(key: DeploymentKey, inputs: string, reviewed: ReviewedClusters): Promise<void> {
+  async #review(key: DeploymentKey, inputs: string, reviewed: ReviewedClusters): Promise<Reviewed | undefined> {
     const { logger, metrics } = this.#options;
     try {
       const result = await reviewDeployment(this.#options, key, reviewed, this.#ownership?.fence);
@@ -106,22 +116,34 @@ export class Replanner {
       }
       // The end of the operation wakes the loop.
       if (result.result !== "busy") this.#cache.put(key, inputs, result);
+      return result;
     } catch (thrown) {
       // Another writer changed the deployment: the next round reads it again.
       if (conflictOf(thrown) !== undefined || isFault(thrown, "conflict")) {
         this.#isDirty = true;
-        return;
+        return undefined;
       }
       const error = Fault.from(thrown);
       if (error.retryable) throw error;
       logger.error("review deployment failed", { [LOG_FIELDS.deploymentId]: key, error });
+      return undefined;
     }
   }
 
+  #isDraining(key: DeploymentKey): boolean {
+    const saga = this.#options.engine.peek(subjectOf(key));
+    return saga !== undefined && isOpen(saga) && (saga.data as DeploymentSagaData).by === BACKGROUND.drainer;
+  }
+
   /** Everything that the result of a review depends on. */
-  #inputsOf(record: DeploymentRecord, world: string, { outages, suspected }: ReviewedClusters): string {
+  #inputsOf(
+    record: DeploymentRecord,
+    world: string,
+    { outages, suspected, drains }: Omit<ReviewedClusters, "isDrainBusy">,
+  ): string {
     const { deployment, desired, deletion } = record;
-    if (desired === undefined || deletion !== undefined || deployment.replan === ReplanMode.off) return "idle";
+    const isOff = deployment.replan === ReplanMode.off && drains.size === 0;
+    if (desired === undefined || deletion !== undefined || isOff) return "idle";
     const wanted = placementEntries(record).map(([cluster, { state }]) => [
       cluster,
       state,

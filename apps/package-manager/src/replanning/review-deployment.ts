@@ -15,7 +15,7 @@ import { stageRollOut } from "../deployments/stage-deployment.ts";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { stateMove } from "../planner/what-if/state-move.ts";
-import type { BackgroundAudit } from "../ports.ts";
+import type { BackgroundAudit, Drain } from "../ports.ts";
 import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
 import { placementEntries, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
 import { withChange, type ReplanSettings } from "../records/automatic-changes.ts";
@@ -50,12 +50,17 @@ export interface ReviewedClusters {
   readonly outages: ReadonlyMap<ClusterName, ClusterOutage>;
   /** Clusters that may be lost: an open health check, or an outage. */
   readonly suspected: ReadonlySet<ClusterName>;
+  /** Clusters that are drained. */
+  readonly drains: ReadonlyMap<ClusterName, Drain>;
+  /** A drain moves another deployment now. */
+  readonly isDrainBusy: boolean;
 }
 
 /** The result of a review: when the next one is due, unless something changes before. */
 export interface Reviewed {
   readonly result: "none" | "waiting" | "busy" | "proposed" | "blocked" | "applied";
   readonly dueAtMs?: number;
+  readonly isDrain?: boolean;
 }
 
 /**
@@ -75,12 +80,13 @@ export async function reviewDeployment(
   const [snapshot, stored] = await Promise.all([loadSnapshot(deps, key), replans.replan(key)]);
   const record = snapshot.current?.record;
   const mode = record?.deployment.replan ?? ReplanMode.propose;
-  if (record?.desired === undefined || record.deletion !== undefined || mode === ReplanMode.off) {
-    return drop(deps, stored, fence);
-  }
+  if (record?.desired === undefined || record.deletion !== undefined) return drop(deps, stored, fence);
+  const drain = drainOf(record, clusters.drains);
+  if (mode === ReplanMode.off && drain === undefined) return drop(deps, stored, fence, record.desired.revision);
   if (runningSaga(snapshot) !== undefined) return { result: "busy" };
+  if (drain !== undefined && clusters.isDrainBusy) return { result: "busy" };
   const { lost, waiting, dueAtMs } = lostClusters(deps, record, clusters);
-  if (waiting) return { result: "waiting", ...(dueAtMs === undefined ? {} : { dueAtMs }) };
+  if (waiting && drain === undefined) return { result: "waiting", ...(dueAtMs === undefined ? {} : { dueAtMs }) };
   const [before, entry] = await Promise.all([desiredPlan(deployments, snapshot), desiredEntry(deployments, snapshot)]);
   if (before === undefined || entry === undefined) return { result: "none" };
   const planned = await deps.planning.planAgain(record.deployment, before);
@@ -90,15 +96,25 @@ export async function reviewDeployment(
   const automatic = await replans.automaticChanges();
   const stateEffect = isNew ? stateMove(before, next, lost) : undefined;
   const owner = ownerOf(record);
+  const namesClusters = record.deployment.targetClusters.length > 0;
   const decision = decideReplan({
     owner,
-    mode,
+    mode: mode === ReplanMode.off ? ReplanMode.propose : mode,
     nowMs: clock.now(),
     lostClusters: lost,
+    ...(drain === undefined
+      ? {}
+      : {
+          drain: {
+            ...drain,
+            namesClusters,
+            ...failedAttempt(stored?.record, record.desired.revision, drain.at, next?.digest),
+          },
+        }),
     plan: isNew
       ? { kind: "new", isPlacementChanged: isPlacementChanged(before, next), texts: changes.map(({ text }) => text) }
       : planned.ok
-        ? { kind: "same", namesClusters: record.deployment.targetClusters.length > 0 }
+        ? { kind: "same", namesClusters }
         : { kind: "refused", message: planned.error.message },
     ...(stateEffect === undefined ? {} : { stateEffect }),
     allowsStateLoss: record.deployment.replanAllowStateLoss === true,
@@ -119,15 +135,21 @@ export async function reviewDeployment(
     changes: changes.slice(0, MAX_CHANGES),
     ...(stateEffect === undefined ? {} : { stateEffect }),
     ...(retryAtMs === undefined ? {} : { retryAt: timestamp(retryAtMs) }),
+    ...(drain === undefined ? {} : { drainAt: drain.at }),
+    ...(decision.code === "gate" && stored?.record.revision !== undefined ? { revision: stored.record.revision } : {}),
   };
   if (decision.action !== "apply" || next === undefined || !planned.ok) {
     await putWhenChanged(deps, key, stored, replan, fence);
     return { result: replan.state, ...(retryAtMs === undefined ? {} : { dueAtMs: retryAtMs }) };
   }
-  const budget = replans.stageAutomaticChanges(
-    automatic,
-    withChange(automatic?.record ?? { changes: [] }, { owner, atMs: clock.now() }, deps.settings),
-  );
+  // An operator requested the drain: it does not count.
+  const budget =
+    drain === undefined
+      ? replans.stageAutomaticChanges(
+          automatic,
+          withChange(automatic?.record ?? { changes: [] }, { owner, atMs: clock.now() }, deps.settings),
+        )
+      : { writes: [] };
   await apply(deps, {
     snapshot,
     stored,
@@ -137,7 +159,31 @@ export async function reviewDeployment(
     gate: gateFor(before, next, lost),
     also: [planned.value.packageReference, budget, fenced(fence)],
   });
-  return { result: "applied" };
+  return { result: "applied", isDrain: drain !== undefined };
+}
+
+/** The drain of a cluster that the deployment uses; the newest request. */
+function drainOf(
+  record: DeploymentRecord,
+  drains: ReviewedClusters["drains"],
+): (Drain & { readonly clusters: readonly ClusterName[] }) | undefined {
+  const clusters = placementEntries(record).flatMap(([cluster, { state }]) =>
+    state === "wanted" && drains.has(cluster) ? [cluster] : [],
+  );
+  const requests = clusters.flatMap((cluster) => drains.get(cluster) ?? []);
+  const newest = requests.toSorted((a, b) => (a.at > b.at ? -1 : 1))[0];
+  return newest && { ...newest, clusters };
+}
+
+/** The revision of the same request with the same plan that was undone, because its units did not become available. */
+function failedAttempt(
+  stored: ReplanRecord | undefined,
+  inForce: number,
+  drainAt: string,
+  digest: string | undefined,
+): { readonly failedRevision?: number } {
+  const isSameAttempt = stored?.drainAt === drainAt && stored.basis === inForce && stored.plan?.digest === digest;
+  return isSameAttempt && stored.revision !== undefined ? { failedRevision: stored.revision } : {};
 }
 
 /** Differences to keep; the plan has all of them. */
@@ -245,12 +291,13 @@ async function apply(deps: ReviewDeps, change: AutomaticRollOut): Promise<void> 
   const { planning, launcher, replans, audit, ids, logger } = deps;
   const { key } = snapshot;
   const correlationId = ids.uuid();
-  const call = { caller: BACKGROUND.replanner, correlationId, reason: replan.message };
+  const caller = replan.drainAt === undefined ? BACKGROUND.replanner : BACKGROUND.drainer;
+  const call = { caller, correlationId, reason: replan.message };
   const planned = new Set(plan.units.map(({ cluster }) => cluster));
   // A user deleted the deployment from these clusters: an automatic change does not bring it back.
   const withdrawn = entry.withdrawn.filter((cluster) => planned.has(cluster));
   const deployment = entry.deployment as NamedDeployment;
-  const end = await audit.begin({ action: "replanDeployment", target: `deployment/${key}`, correlationId });
+  const end = await audit.begin({ by: caller, action: "replanDeployment", target: `deployment/${key}`, correlationId });
   try {
     const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn, call, gate });
     const applied = replans.stageReplan(key, stored, { ...replan, revision: staged.revision });

@@ -32,15 +32,17 @@ export class ReplanStatusReader {
     notServing: ReadonlySet<ClusterName>,
   ): Promise<ReplanStatus | undefined> {
     const mode = record.deployment.replan ?? ReplanMode.propose;
-    if (mode === ReplanMode.off || record.deletion !== undefined || record.desired === undefined) return undefined;
+    if (record.deletion !== undefined || record.desired === undefined) return undefined;
     const stored = (await this.#replans.replan(key))?.record;
+    if (mode === ReplanMode.off && stored?.reason !== ReplanReason.drain) return undefined;
     if (stored === undefined || !describesRevision(stored, record.desired.revision)) {
       return this.#waiting(record, mode, notServing);
     }
-    const { plan, code: _code, basis: _basis, ...rest } = stored;
+    const { plan, code: _code, basis: _basis, drainAt: _drainAt, revision, ...rest } = stored;
     return omitUndefined({
       ...rest,
       mode,
+      revision: stored.state === ReplanState.applied ? revision : undefined,
       planDigest: plan?.digest,
       budget: await this.#budget(ownerOf(record), mode),
     });

@@ -6,6 +6,7 @@ import type {
   CallOptions,
   ClusterDirectory,
   ClusterEntry,
+  Cordon,
   CrmGateway,
   HealthReading,
   LogLine,
@@ -41,6 +42,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   /** Clusters whose units fail: down, or degraded while an earlier revision serves. */
   readonly failing = new Map<ClusterName, "degraded" | "down">();
   readonly removed = new Set<string>();
+  readonly cordons = new Map<string, Cordon>();
   /** The number of writes of each unit, by `cluster/unitId`. */
   readonly generations = new Map<string, number>();
 
@@ -129,7 +131,16 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
 
   get(name: ClusterName): ClusterEntry | undefined {
     if (!this.units.has(name) || this.removed.has(name)) return undefined;
-    return { name, url: `http://${name}`, labels: {}, retryAttempts: 0, tls: false, origin: "configuration" };
+    const cordon = this.cordons.get(name);
+    return {
+      name,
+      url: `http://${name}`,
+      labels: {},
+      retryAttempts: 0,
+      tls: false,
+      origin: "configuration",
+      ...(cordon === undefined ? {} : { cordon }),
+    };
   }
 
   async reading(cluster: ClusterName): Promise<HealthReading> {

@@ -65,6 +65,7 @@ export {
   clusterRegistrationInput,
   clusterRegistrationView,
   clusterView,
+  drainProgress,
 } from "./resources/cluster/cluster.ts";
 export {
   availabilityEstimateToWire,

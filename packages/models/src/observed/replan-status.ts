@@ -21,6 +21,8 @@ export const ReplanReason = {
   placement: "placement",
   /** The clusters stay; measurements or the number of replicas changed. */
   scale: "scale",
+  /** An operator drains a cluster. */
+  drain: "drain",
 } as const;
 export type ReplanReason = (typeof ReplanReason)[keyof typeof ReplanReason];
 

@@ -289,6 +289,19 @@ export const clusters = buildRouteMap({
       positional: requiredArgument("name of the cluster", "name", completeNames("cluster")),
       load: async () => (await import("./clusters.ts")).cordonCluster,
     }),
+    drain: command({
+      brief: "Cordon a cluster and move its units away one by one; uncordon stops it",
+      examples: ["oaas cluster drain edge --reason 'kernel update' --wait", "oaas cluster drain edge --status"],
+      flags: {
+        reason: reasonFlag,
+        allowStateLoss: booleanFlag("also move classes with state, although stored objects may be lost"),
+        status: booleanFlag("only show the progress"),
+        wait: booleanFlag("wait until the cluster is drained, or only blocked deployments are left"),
+        timeout: timeoutFlag,
+      },
+      positional: requiredArgument("name of the cluster", "name", completeNames("cluster")),
+      load: async () => (await import("./drain.ts")).drainCluster,
+    }),
     uncordon: command({
       brief: "Allow new units in a cordoned cluster again",
       examples: ["oaas cluster uncordon edge"],

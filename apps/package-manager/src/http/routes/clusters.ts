@@ -4,6 +4,7 @@ import {
   clusterAvailabilityToWire,
   clusterCost,
   clusterHealthToWire,
+  drainProgress,
   enforcementReportToWire,
   HEADERS,
   omitUndefined,
@@ -16,7 +17,7 @@ import type { z } from "zod";
 import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
 import { estimateText } from "../../planner/explanation/estimate-text.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
-import type { ClusterAdmin, Cordons, StatusReader } from "../../use-cases.ts";
+import type { ClusterAdmin, Cordons, Drains, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
 import { clusterIn, conditionIn, pageRequestOf, type Parameters } from "./parameters.ts";
 import { pageHeaders } from "./replies.ts";
@@ -24,7 +25,7 @@ import { pageHeaders } from "./replies.ts";
 /** Handlers of clusters, and of the class runtimes in them. */
 export function clusterHandlers(
   directory: ClusterDirectory,
-  { admin, cordons }: { readonly admin: ClusterAdmin; readonly cordons: Cordons },
+  { admin, cordons, drains }: { readonly admin: ClusterAdmin; readonly cordons: Cordons; readonly drains: Drains },
   status: StatusReader,
   clock: Clock,
 ): HandlersOf<"clusters" | "class-runtimes"> {
@@ -72,6 +73,14 @@ export function clusterHandlers(
       await cordons.cordon(name, { ...call, ...(reason === undefined ? {} : { reason }) });
       return json(registrationToWire(entryOf(parameters), await directory.reading(name, call)));
     },
+    drainCluster: async ({ parameters, body, call }) => {
+      const { name } = entryOf(parameters);
+      const { reason = call.reason, allow_state_loss: allowsStateLoss } = body;
+      await cordons.drain(name, { ...call, allowsStateLoss, ...(reason === undefined ? {} : { reason }) });
+      return json(drainProgress.toJson(await drains.progress(name)));
+    },
+    getClusterDrain: async ({ parameters }) =>
+      json(drainProgress.toJson(await drains.progress(entryOf(parameters).name))),
     uncordonCluster: async ({ parameters, call }) => {
       const { name } = entryOf(parameters);
       await cordons.uncordon(name);
@@ -139,5 +148,7 @@ function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.outp
 }
 
 function cordonToWire(entry: ClusterEntry | undefined): Pick<z.output<typeof clusterRegistrationView>, "cordon"> {
-  return entry?.cordon === undefined ? {} : { cordon: entry.cordon };
+  if (entry?.cordon === undefined) return {};
+  const { drain, ...cordon } = entry.cordon;
+  return { cordon: { ...cordon, ...(drain === undefined ? {} : { draining: true as const }) } };
 }

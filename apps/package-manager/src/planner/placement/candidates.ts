@@ -85,11 +85,13 @@ function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: Candida
   };
 }
 
-/** A cordon keeps new units out; a unit that is there stays. */
+/** A cordon keeps new units out; a unit that is there stays, unless the cluster is drained. */
 function cordonReasons({ previous }: PlanInput, { name, cordon }: CandidateCluster): Reason[] {
-  if (cordon === undefined || previous?.units.some(({ cluster }) => cluster === name)) return [];
+  if (cordon === undefined) return [];
+  const { drain } = cordon;
+  if (drain === undefined && previous?.units.some(({ cluster }) => cluster === name)) return [];
   const why = cordon.reason === undefined ? "" : `: ${cordon.reason}`;
-  return [{ code: "cordoned", text: `cordoned by ${cordon.by}${why}` }];
+  return [{ code: "cordoned", text: `${drain === undefined ? "cordoned" : "being drained"} by ${cordon.by}${why}` }];
 }
 
 interface SelectionReasons {

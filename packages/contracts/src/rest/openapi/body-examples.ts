@@ -26,6 +26,7 @@ export const BODY_EXAMPLES: Readonly<Partial<Record<OperationId, object>>> = {
   applyDocuments: { documents: [{ package: PACKAGE }, { deployment: DEPLOYMENT }] },
   createPlan: { deployment: DEPLOYMENT, what_if: { availability: 0.999 } },
   createDeployment: DEPLOYMENT,
+  drainCluster: { reason: "kernel update" },
   cordonCluster: { reason: "kernel update" },
   addCluster: { name: "edge", url: "http://edge.example.test:8088", labels: { "oaas.io/env": "edge" } },
   rollBackPackage: { revision: 1, reason: "the new image does not start" },

@@ -8,6 +8,8 @@ import {
   clusterRegistrationView,
   clusterView,
   cordonInput,
+  drainInput,
+  drainProgress,
 } from "../resources/cluster/cluster.ts";
 import { unitStatusView } from "../resources/deployment/deployment-status.ts";
 import { clusterQuery, checkClusterAliases, oneCluster, pageQuery, parameters, queryText } from "./query.ts";
@@ -169,6 +171,27 @@ const cordonCluster = {
 
 const uncordonCluster = { ...changeCordon, summary: "Allow new units in a cordoned cluster again" } as const;
 
+const drainCluster = {
+  method: "POST",
+  tag: "clusters",
+  summary: "Cordon a cluster and move its units away one by one; uncordon it to stop",
+  role: "admin",
+  since: "ours",
+  body: drainInput,
+  response: { status: 200, description: "The progress.", schema: drainProgress.view },
+  faults: ["not-found"],
+} as const;
+
+const getClusterDrain = {
+  method: "GET",
+  tag: "clusters",
+  summary: "Read the progress of the drain of a cluster",
+  role: "viewer",
+  since: "ours",
+  response: { status: 200, description: "The progress.", schema: drainProgress.view },
+  faults: ["not-found"],
+} as const;
+
 /** Clusters, under both spellings of the path. */
 export const clusterRoutes = {
   listClusters: { ...listClusters, path: `${BASE}/clusters`, since: "seed" },
@@ -197,5 +220,9 @@ export const clusterRoutes = {
   cordonEnv: { ...cordonCluster, path: `${BASE}/envs/{name}/cordon`, aliasOf: "cordonCluster" },
   uncordonCluster: { ...uncordonCluster, path: `${BASE}/clusters/{name}/uncordon` },
   uncordonEnv: { ...uncordonCluster, path: `${BASE}/envs/{name}/uncordon`, aliasOf: "uncordonCluster" },
+  drainCluster: { ...drainCluster, path: `${BASE}/clusters/{name}/drain` },
+  drainEnv: { ...drainCluster, path: `${BASE}/envs/{name}/drain`, aliasOf: "drainCluster" },
+  getClusterDrain: { ...getClusterDrain, path: `${BASE}/clusters/{name}/drain` },
+  getEnvDrain: { ...getClusterDrain, path: `${BASE}/envs/{name}/drain`, aliasOf: "getClusterDrain" },
   removeEnv: { ...removeCluster, path: `${BASE}/envs/{name}`, aliasOf: "removeCluster" },
 } as const satisfies Readonly<Record<string, Route>>;

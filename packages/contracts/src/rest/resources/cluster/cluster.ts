@@ -2,12 +2,16 @@ import {
   AvailabilitySource,
   CLUSTER_NAME,
   ClusterStatus,
+  DrainedUnitState,
   COUNT_RANGE,
   ENDPOINT_URL,
   FILE_PATH,
   LIST_LIMITS,
   type ClusterHealth,
   type ClusterName,
+  type DeploymentKey,
+  type DrainedUnit,
+  type DrainProgress,
 } from "@oaas/models";
 import { z } from "zod";
 import {
@@ -23,10 +27,13 @@ import {
   withDefault,
 } from "../../reading/fields.ts";
 import {
+  array,
   enumeration,
   fraction,
   integer,
+  nested,
   nullable,
+  oneOf,
   optional as optionalField,
   required,
   resource,
@@ -83,6 +90,7 @@ export const cordonView = view({
   by: field("Caller that cordoned the cluster.", z.string()),
   at: field("Time in RFC 3339.", z.string()),
   reason: field("Reason, if one was given.", z.string().optional()),
+  draining: field("Present while units are moved out of the cluster.", z.literal(true).optional()),
 });
 
 const cordon = field("Present while the cluster gets no new units; existing units stay.", cordonView.optional());
@@ -90,6 +98,39 @@ const cordon = field("Present while the cluster gets no new units; existing unit
 /** A cluster to cordon. */
 export const cordonInput = input({
   reason: field("Reason; shown in the list of clusters and in plans.", optional(readText())),
+});
+
+/** A cluster to drain. */
+export const drainInput = input({
+  reason: field("Reason; shown in the list of clusters and in plans.", optional(readText())),
+  allow_state_loss: field(
+    "Move classes with state too, although stored objects may be lost. Default: they are reported as blocked.",
+    withDefault(readBoolean(), false),
+  ),
+});
+
+/** A deployment that still has a unit in a cluster that is drained. */
+export const drainedUnit = resource<DrainedUnit>()({
+  deployment: required("deployment", "Deployment key.", string<DeploymentKey>()),
+  state: required(
+    "state",
+    "`waiting` (another deployment moves first), `moving` or `blocked`.",
+    enumeration(DrainedUnitState),
+  ),
+  message: required("message", "What is awaited, or why it cannot move and how to change that.", string()),
+});
+
+/** The progress of a drain. */
+export const drainProgress = resource<DrainProgress>()({
+  cluster: required("cluster", "Cluster name.", string<ClusterName>()),
+  state: required(
+    "state",
+    "`none` (not requested), `draining`, `blocked` (only blocked deployments are left) or `drained`.",
+    oneOf(["none", "draining", "blocked", "drained"]),
+  ),
+  requestedBy: optionalField("requested_by", "Caller that requested the drain.", string()),
+  requestedAt: optionalField("requested_at", "Time of the newest request.", string()),
+  remaining: required("remaining", "Deployments with a unit in the cluster.", array(nested(drainedUnit))),
 });
 
 /** A cluster in the list of clusters. */

@@ -56,7 +56,7 @@ export const replanStatus = resource<ReplanStatus>()({
   ),
   reason: required(
     "reason",
-    "`cluster_lost`, `placement` (other clusters are better by more than the hysteresis margin) or `scale`.",
+    "`cluster_lost`, `placement` (other clusters are better by more than the hysteresis margin), `scale`, or `drain` of a cluster.",
     enumeration(ReplanReason),
   ),
   message: required("message", "The reason with its inputs, and what happens next.", string()),
