@@ -19,6 +19,7 @@ const QUICK_CONTROLLERS = [
   "ownership",
   "quota",
   "resize",
+  "scale-to-zero",
   "template-roll-out",
   "user-roles",
 ];

@@ -30,6 +30,8 @@ const FACTS = {
     serviceMonitor: false,
     podMonitor: false,
     podResize: true,
+    scaledObject: false,
+    httpScaledObject: false,
   },
 };
 

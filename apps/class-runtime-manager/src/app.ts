@@ -31,6 +31,7 @@ import {
   capabilityNames,
   createKubeClusterReader,
   templateNames,
+  zeroScaleNames,
   type ClusterReader,
 } from "./grpc/cluster/kube-cluster-reader.ts";
 import { createExplainer } from "./grpc/deployments/explainer.ts";
@@ -299,6 +300,7 @@ function createClusterReader(
     apiFault: () => crm.informers.faults.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
     capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.prometheus.url !== undefined),
     templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
+    zeroScaleTemplates: () => zeroScaleNames(facts.read(namespaces.fallback), templateSources.allTemplates()),
     environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
   });
 }

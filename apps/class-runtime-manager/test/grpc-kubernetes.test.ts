@@ -36,6 +36,7 @@ describeOnTarget("gRPC services on an API server", { needs: ["kubectl"] }, () =>
       apiFault: () => informer.fault,
       capabilities: nothing,
       templates: nothing,
+      zeroScaleTemplates: nothing,
       environments: nothing,
     });
     crm = await startGrpcServices({

@@ -435,6 +435,7 @@ describe("CrmInfoService", () => {
       kubernetesVersion: "v1.35.0",
       leader: true,
       templates: ["dev", "edge"],
+      zeroScaleTemplates: ["knative"],
       namespaces: ["shop", "edge"],
       environments: ["edge"],
       labels: { region: "eu" },

@@ -3,7 +3,15 @@ import { describeOnTarget, eventually, startKeda, type KedaUnderTest, type Targe
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { ControllerFixture, FACTS } from "./support/controller-fixture.ts";
-import { kedaClass, kedaTemplate, managersOf, scaledObject, type ScaledObject } from "./support/keda-class.ts";
+import {
+  kedaClass,
+  kedaTemplate,
+  managersOf,
+  PROMETHEUS_TRIGGER,
+  scaledObject,
+  type ScaledObject,
+} from "./support/keda-class.ts";
+import { startPrometheusStandIn } from "./support/prometheus-stand-in.ts";
 import { startQuickEnforcer, type QuickEnforcer } from "./support/quick-enforcer.ts";
 
 const NAMESPACE = "scaled";
@@ -136,6 +144,31 @@ describeOnTarget("classes on real KEDA", KEDA, () => {
       expect(deployment?.metadata.generation).toBe((generation ?? 0) + 1);
       expect(deployment?.spec.replicas).toBe(3);
     });
+  });
+
+  test("a function with min_scale 0 has no replica until its trigger is active, and is available meanwhile", async () => {
+    const prometheus = await startPrometheusStandIn();
+    const { metadata, ...trigger } = PROMETHEUS_TRIGGER;
+    const waking = { ...trigger, metadata: { ...metadata, serverAddress: prometheus.url } };
+    await fixture.apply(NAMESPACE, kedaTemplate("waking", waking, { pollingInterval: 1, cooldownPeriod: 2 }));
+    const functionOf = async () => (await fixture.status(NAMESPACE, "idle"))?.functions?.[0];
+    const waitForFunction = (what: string, expected: object): Promise<void> =>
+      waitUntil(what, async () => expect(await functionOf()).toMatchObject(expected));
+    await fixture.apply(NAMESPACE, kedaClass("idle", { min_scale: 0, max_scale: 4 }, "waking"));
+    await waitForFunction("scale to zero", { ready: true, serving: true, desired_replicas: 0, reason: "ScaledToZero" });
+    expect((await fixture.status(NAMESPACE, "idle"))?.phase).toBe("available");
+    const enforcer = startEnforcer("idle", 3);
+    await fixture.waitForStatus(NAMESPACE, "idle", "NotPossible", ({ conditions }) =>
+      Boolean(conditions?.some(({ type, reason }) => type === "NfrEnforced" && reason === "NotPossible")),
+    );
+    await enforcer.stop();
+    expect((await fixture.get<Scaled>(NAMESPACE, "deploy", "idle"))?.spec.replicas).toBe(0);
+    prometheus.value = 7;
+    await waitForFunction("the first replica", { ready: true, desired_replicas: 1, ready_replicas: 1 });
+    prometheus.value = 0;
+    await waitForFunction("scale to zero again", { ready: true, desired_replicas: 0, reason: "ScaledToZero" });
+    await fixture.kubectl(`delete crt idle -n ${NAMESPACE} --timeout=120s`);
+    await prometheus.close();
   });
 
   test("ScaledObject and autoscaler are deleted with the class", async () => {

@@ -171,6 +171,30 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
     await eventually(async () => expect(await namesOf(["deploy"])).toEqual(["deployment.apps/order-00001-deployment"]));
   });
 
+  test("a function with min_scale 0 stays available without a pod", async () => {
+    await applyClass("idle", { min: 0 });
+    await waitUntilAvailable("idle");
+    const functionOf = async () => (await fixture.status(NAMESPACE, "idle"))?.functions?.[0];
+    const waitForFunction = (what: string, expected: object): Promise<void> =>
+      eventually(async () => expect(await functionOf()).toMatchObject(expected), { timeoutMs: 90_000, what });
+    await waitForFunction("the initial pod", { ready: true, desired_replicas: 1 });
+    expect((await ksvc("idle"))?.spec.template.metadata?.annotations).toMatchObject({
+      "autoscaling.knative.dev/minScale": "0",
+    });
+    // Without an activator, the autoscaler decides on zero and does not carry it out: the test does.
+    const scale = (replicas: number): Promise<string> =>
+      fixture.kubectl(`scale deployment idle-00001-deployment -n ${NAMESPACE} --replicas=${replicas}`);
+    await scale(0);
+    await waitForFunction("scale to zero", { ready: true, serving: true, desired_replicas: 0, reason: "ScaledToZero" });
+    const status = await fixture.status(NAMESPACE, "idle");
+    expect(status).toMatchObject({ phase: "available", message: "Ready: 1 function (scaled to zero)." });
+    expect(status?.functions?.[0]?.observed_url).toBe("http://idle.classes.svc.cluster.local");
+    expect((await ksvc("idle"))?.metadata.generation).toBe(1);
+    await scale(1);
+    await waitForFunction("the pod of a request", { ready: true, desired_replicas: 1 });
+    await fixture.kubectl(`delete crt idle -n ${NAMESPACE} --wait=true --timeout=150s`);
+  });
+
   test("deletes the class with all objects, including those of Knative", async () => {
     await fixture.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
     await eventually(async () => expect(await namesOf(["crt", ...ALL_KINDS])).toEqual([]), {

@@ -87,6 +87,25 @@ describeOnTarget("Knative and other templates", { needs: ["kubectl", "knative-ma
     await fixture.waitForPhase(NAMESPACE, "order", "available");
   });
 
+  test("reports a Service without pods as scaled to zero, and as ready when a request starts one", async () => {
+    const waitForFunction = (what: string, expected: object): Promise<void> =>
+      eventually(
+        async () => expect((await fixture.status(NAMESPACE, "order"))?.functions?.[0]).toMatchObject(expected),
+        { timeoutMs: 60_000, what },
+      );
+    await waitForFunction("scale to zero", { ready: true, serving: true, desired_replicas: 0, reason: "ScaledToZero" });
+    await fixture.apply(NAMESPACE, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "order-1", labels: { [`${GROUP}/service`]: "order", "oaas.io/owner": "order" } },
+      spec: { containers: [{ name: "user-container", image: "example.test/fn:1" }] },
+    });
+    await waitForFunction("a replica", { ready: true, desired_replicas: 1 });
+    await fixture.kubectl(`delete pod order-1 -n ${NAMESPACE} --grace-period=0 --force`);
+    await waitForFunction("scale to zero", { ready: true, serving: true, reason: "ScaledToZero" });
+    expect((await fixture.status(NAMESPACE, "order"))?.phase).toBe("available");
+  });
+
   test("repairs an edited Knative Service, whose kind was discovered at run time", async () => {
     await fixture.kubectl([
       ..."patch ksvc order --type=json -n".split(" "),

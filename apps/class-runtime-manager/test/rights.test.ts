@@ -114,12 +114,29 @@ const OBJECTS: readonly object[] = [
       ],
     },
   },
+  {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "DeploymentTemplate",
+    metadata: { name: "by-http" },
+    spec: {
+      template_type: "Deployment",
+      manifests: [
+        { apiVersion: "apps/v1", kind: "Deployment" },
+        {
+          apiVersion: "http.keda.sh/v1alpha1",
+          kind: "HTTPScaledObject",
+          spec: { hosts: ["{{ function.name }}"], scaleTargetRef: { name: "{{ function.name }}" } },
+        },
+      ],
+    },
+  },
   classManifest("plain", { selected_template: "full", state_spec: {} }),
   classManifest("sets", { selected_template: "statefulset" }),
   classManifest("everywhere", { selected_template: "daemonset" }),
   classManifest("once", { selected_template: "job" }),
   classManifest("by-requests", { selected_template: "knative" }),
   classManifest("own-way", { selected_template: "scraped" }),
+  classManifest("by-http", { selected_template: "by-http", functions: [fn({ min_scale: 0 })] }),
   {
     apiVersion: "oaas.io/v1alpha1",
     kind: "DeploymentRecord",
@@ -437,7 +454,7 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     const edited = OBJECTS[1] as { readonly spec: object };
     await apply("shop", { ...edited, spec: { ...edited.spec, description: "second edition" } });
     await eventually(async () => {
-      expect((await revisions()).trim().split("\n")).toHaveLength(1);
+      expect((await revisions()).trim().split("\n")).toHaveLength(2);
       expect(await revisions()).not.toBe(oldRevisions);
     });
 

@@ -159,9 +159,16 @@ interface Scalers {
 }
 
 function isScaledObjectOf({ apiVersion, kind, spec }: Scalable, workload: { kind: string; name: string }): boolean {
-  if (kind !== "ScaledObject" || !apiVersion.startsWith("keda.sh/")) return false;
+  if (!isKedaObject(apiVersion, kind)) return false;
   const { kind: target = "Deployment", name } = spec?.scaleTargetRef ?? {};
   return target === workload.kind && name === workload.name;
+}
+
+function isKedaObject(apiVersion: string, kind: string): boolean {
+  return (
+    (kind === "ScaledObject" && apiVersion.startsWith("keda.sh/")) ||
+    (kind === "HTTPScaledObject" && apiVersion.startsWith("http.keda.sh/"))
+  );
 }
 
 /** Whether a new pod template is being rolled out. Pods that start after a change of replicas are not a roll-out. */
@@ -221,10 +228,10 @@ function replicasValue(
         ...base,
         ...allowed,
         ...(pause === undefined ? {} : { conflict: pause }),
-        current: scaledObject.spec?.minReplicaCount ?? 0,
+        current: (scaledObject.kind === "ScaledObject" ? scaledObject.spec?.minReplicaCount : fn.replicas) ?? 0,
         minimums,
         maximums,
-        path: `ScaledObject/${name} spec.minReplicaCount`,
+        path: `${scaledObject.kind}/${name} spec.${scaledObject.kind === "ScaledObject" ? "minReplicaCount" : "replicas.min"}`,
         isMinimum: true,
       };
     }

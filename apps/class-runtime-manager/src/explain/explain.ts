@@ -12,7 +12,7 @@ import type { Finding } from "../lifecycle/diagnosis/finding.ts";
 import { withLastKnownFunctions } from "../lifecycle/observation/last-known.ts";
 import type { Observation } from "../lifecycle/observation/observation.ts";
 import { isFaultReason } from "../lifecycle/observation/reasons.ts";
-import { countText, plainCauseText } from "../lifecycle/status/cause-text.ts";
+import { componentsText, plainCauseText } from "../lifecycle/status/cause-text.ts";
 import { explainTemplate } from "./explain-template.ts";
 import type { Explanation, ExplanationPart } from "./explanation.ts";
 import { findingParts, partOf } from "./finding-parts.ts";
@@ -105,13 +105,10 @@ function narrowToFunction(assessment: Assessment, functionKey: string | undefine
   return { ...assessment, functions, causes: assessment.causes.filter(concerns) };
 }
 
-function healthySummary({ deleting }: Observation, { functions, odgm }: Assessment): string {
+function healthySummary({ deleting }: Observation, assessment: Assessment): string {
   if (deleting) return "The class is being deleted.";
-  const parts = [
-    ...(functions.length === 0 ? [] : [countText(functions.length, "function")]),
-    ...(odgm === undefined ? [] : ["the state store"]),
-  ];
-  return parts.length === 0 ? "No components yet." : `Healthy: ${parts.join(" and ")} ready.`;
+  const components = componentsText(assessment);
+  return components === "" ? "No components yet." : `Healthy: ${components} ready.`;
 }
 
 /** Causes outside of components: problems of the reconcile, missing children, a blocked deletion. */
@@ -138,7 +135,7 @@ function componentPart({ role, name, readiness, findings, workloads }: Component
     level: role,
     name,
     verdict: first?.verdict ?? "healthy",
-    reason: first?.reason ?? "",
+    reason: first?.reason ?? calmReason(readiness),
     message:
       first === undefined
         ? readiness.message
@@ -146,6 +143,11 @@ function componentPart({ role, name, readiness, findings, workloads }: Component
     action: first?.action ?? "",
     causes: workloads.map((one) => workloadPart(one, findings)),
   };
+}
+
+/** The reason of a healthy component that runs in an unusual way. */
+function calmReason({ reason }: ComponentHealth["readiness"]): string {
+  return reason === "ScaledToZero" ? reason : "";
 }
 
 /**

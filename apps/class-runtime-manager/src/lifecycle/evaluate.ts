@@ -11,7 +11,7 @@ import type { Observation } from "./observation/observation.ts";
 import { foreignFields } from "./status/field-ownership.ts";
 import { legacyCondition, legacyStep, phaseOf } from "./status/phase.ts";
 import { marksGenerationObserved } from "./observation/reasons.ts";
-import { causeText, countText } from "./status/cause-text.ts";
+import { causeText, componentsText } from "./status/cause-text.ts";
 
 /** Result of one lifecycle step. */
 export interface LifecycleStep {
@@ -120,17 +120,14 @@ function functionsOf(
 function messageOf(
   phase: LifecyclePhase,
   cause: Cause | undefined,
-  { functions, odgm }: Assessment,
+  assessment: Assessment,
   { subject }: Observation,
 ): string {
   if (cause !== undefined) return causeText(cause, subject);
   if (phase === "deleting") return "The class is being deleted.";
   if (phase === "pending") return "Waiting for the first reconcile.";
-  const parts = [
-    ...(functions.length === 0 ? [] : [countText(functions.length, "function")]),
-    ...(odgm === undefined ? [] : ["the state store"]),
-  ];
-  return parts.length === 0 ? "Everything is ready." : `Ready: ${parts.join(" and ")}.`;
+  const components = componentsText(assessment);
+  return components === "" ? "Everything is ready." : `Ready: ${components}.`;
 }
 
 /** The Rust manager wrote `observed_generation`. */

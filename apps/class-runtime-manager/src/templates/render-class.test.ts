@@ -497,13 +497,21 @@ function inputFor({ name, keys, provisions, template, persistent, copies }: AnyC
     name,
     spec: {
       selected_template: template,
-      functions: keys.map((function_key, index) => ({ function_key, provision_config: provisions[index] as object })),
+      functions: keys.map((function_key, index) => ({
+        function_key,
+        provision_config: template === "knative" ? provisions[index]! : withReplica(provisions[index]!),
+      })),
       state_spec: { persistent },
       ...(copies === undefined ? {} : { odgm_config: { replica_count: copies } }),
     },
     environment: { name: "e", spec: { kind: "cloud", network_policy: { enabled: true } } },
     cluster: { waitImage: "wait:1", features: { prometheus: true } },
   };
+}
+
+/** Templates other than Knative refuse to scale to zero. */
+function withReplica<T extends { readonly min_scale?: number }>(provision: T): T {
+  return provision.min_scale === 0 ? { ...provision, min_scale: 1 } : provision;
 }
 
 describe("any class with any template", () => {

@@ -146,6 +146,7 @@ const KIND_ORDER = [
   "Ingress",
   "HorizontalPodAutoscaler",
   "ScaledObject",
+  "HTTPScaledObject",
   "PodDisruptionBudget",
 ];
 

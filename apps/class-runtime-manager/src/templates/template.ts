@@ -1,4 +1,5 @@
 import type { Result, Violation } from "@oaas/foundation";
+import type { ScalingFacts } from "../rendering/model/cluster-facts.ts";
 import type { RenderInput } from "../rendering/model/render-input.ts";
 import type { Rendered } from "../rendering/model/rendered.ts";
 
@@ -19,6 +20,8 @@ export interface Template {
   /** Revision of a user template; another revision renders other children. */
   readonly revision?: string;
   score(input: RenderInput): TemplateScore;
+  /** Why functions cannot scale to zero with it in this cluster; undefined if they can. */
+  whyNotToZero(cluster: ScalingFacts): string | undefined;
   render(input: RenderInput): Result<Rendered, readonly Violation[]>;
 }
 

@@ -21,6 +21,7 @@ export const CLUSTER: ClusterReader = {
   kubernetesVersion: async () => "v1.35.0",
   capabilities: () => ["odgm", "hpa"],
   templates: () => ["dev", "edge"],
+  zeroScaleTemplates: () => ["knative"],
   environments: () => ["edge"],
 };
 

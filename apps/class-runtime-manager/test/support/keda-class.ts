@@ -7,31 +7,42 @@ export interface ScaledObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
+const CPU_TRIGGER = { type: "cpu", metricType: "Utilization", metadata: { value: "60" } };
+
 /** A ScaledObject that scales a Deployment on CPU. */
 export function scaledObject(metadata: object, target: string, spec: object = {}): object {
-  const trigger = { type: "cpu", metricType: "Utilization", metadata: { value: "60" } };
   return {
     apiVersion: "keda.sh/v1alpha1",
     kind: "ScaledObject",
     metadata,
-    spec: { scaleTargetRef: { name: target }, triggers: [trigger], ...spec },
+    spec: { scaleTargetRef: { name: target }, triggers: [CPU_TRIGGER], ...spec },
   };
 }
 
 const TEMPLATE = "with-keda";
 
-/** A user template whose functions KEDA scales. */
-export function kedaTemplate(): object {
+/** A trigger that has a value without pods. */
+export const PROMETHEUS_TRIGGER = {
+  type: "prometheus",
+  metadata: { serverAddress: "http://127.0.0.1:9", query: "requests", threshold: "5" },
+};
+
+/** A user template whose functions KEDA scales; `spec` overrides fields of the ScaledObject. */
+export function kedaTemplate(name: string = TEMPLATE, trigger: object = CPU_TRIGGER, spec: object = {}): object {
   const minReplicaCount = "{{ function.replicas }}";
   return {
     apiVersion: "oaas.io/v1alpha1",
     kind: "DeploymentTemplate",
-    metadata: { name: TEMPLATE },
+    metadata: { name },
     spec: {
       template_type: "Deployment",
       manifests: [
         { apiVersion: "apps/v1", kind: "Deployment" },
-        scaledObject({ name: "{{ function.name }}" }, "{{ function.name }}", { minReplicaCount }),
+        scaledObject({ name: "{{ function.name }}" }, "{{ function.name }}", {
+          minReplicaCount,
+          triggers: [trigger],
+          ...spec,
+        }),
       ],
     },
   };

@@ -167,6 +167,9 @@ export interface SharedSpec extends Omit<ClassDeployment, PlacementField | "key"
   readonly state?: StateSpecification;
 }
 
+/** Whether a cluster can do something; unknown if its manager does not report it. */
+export type ClusterAbility = "able" | "unable" | "unknown";
+
 /** The requirement that determines a scale. */
 export type ScaleBasis = "availability" | "throughput" | "measured" | "user" | "none";
 

@@ -2,10 +2,12 @@ import type { EveryField } from "@oaas/contracts/grpc";
 import { omitUndefined } from "@oaas/contracts/rest";
 import type { ClassDefinition, Rollout } from "@oaas/models";
 import { compareNames, type Candidate } from "./placement/candidates.ts";
-import { scaleFunction } from "./sizing/function-scale.ts";
+import { scaleFunction, type ScaleTask } from "./sizing/function-scale.ts";
 import type { RequestedFunction } from "./sizing/functions.ts";
+import { zeroAbility, type ZeroRule } from "./sizing/zero-scale.ts";
 import {
   ownEntry,
+  type ClusterAbility,
   type DeploymentPlan,
   type PlanInput,
   type PlannedFunction,
@@ -44,23 +46,34 @@ export function planUnits(
   chosen: readonly Candidate[],
   functions: readonly RequestedFunction[],
   planned: (fn: RequestedFunction) => number,
+  zero: ReadonlyMap<string, ZeroRule>,
 ): readonly PlannedUnit[] {
   const { deployment, settings, previous } = input;
-  const assumed = functions.map((fn) => scaleFunction({ fn, planned: planned(fn), settings }));
+  const taskOf = (fn: RequestedFunction, ability: ClusterAbility): ScaleTask => {
+    const rule = zero.get(fn.spec.functionKey);
+    return { fn, planned: planned(fn), settings, ...(rule === undefined ? {} : { zero: { rule, ability } }) };
+  };
+  const shared = new Map<ClusterAbility, readonly PlannedFunction[]>();
+  const assumed = (ability: ClusterAbility): readonly PlannedFunction[] => {
+    const scales = shared.get(ability) ?? functions.map((fn) => scaleFunction(taskOf(fn, ability)));
+    shared.set(ability, scales);
+    return scales;
+  };
   const running = new Map(previous?.units.map((unit) => [unit.cluster, unit]));
   return chosen
     .map(({ cluster }): PlannedUnit => {
       const template = ownEntry(deployment.clusterTemplates, cluster.name);
       const before = running.get(cluster.name);
-      const context = { settings, cluster, ...(before === undefined ? {} : { previous: before }) };
+      const ability = zeroAbility(cluster, template);
+      const context = { cluster, ...(before === undefined ? {} : { previous: before }) };
       return {
         unitId: unitIdOf(deployment.key, cluster.name),
         cluster: cluster.name,
         ...(template === undefined ? {} : { template }),
         functions:
           cluster.recommendedReplicas === undefined
-            ? assumed
-            : functions.map((fn) => scaleFunction({ fn, planned: planned(fn), ...context })),
+            ? assumed(ability)
+            : functions.map((fn) => scaleFunction({ ...taskOf(fn, ability), ...context })),
       };
     })
     .sort((a, b) => compareNames(a.cluster, b.cluster));

@@ -3,7 +3,7 @@ import type { ClassDefinition } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
 import { evaluateClusters, findUnknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
-import { placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
+import { availabilityOfOneEach, placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
 import { planDigest } from "./plan-digest.ts";
 import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
 import { planUnits, sharedSpec } from "./plan-units.ts";
@@ -17,6 +17,7 @@ import {
 import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
 import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
 import { needsOdgm, planOdgm } from "./sizing/odgm.ts";
+import { forbidsZero, zeroRules, zeroViolations, type ZeroRule } from "./sizing/zero-scale.ts";
 import { isStrong, removalViolations } from "./sizing/state-layout.ts";
 import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
 
@@ -145,14 +146,17 @@ function assemblePlan(
   const odgm = hasOdgm
     ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, previous, isHypothetical })
     : ok(undefined);
+  const zero = zeroRules(input, functions, availabilityOfOneEach(task, placement));
+  const clusters = chosen.map(({ cluster }) => cluster);
   const violations = [
-    ...functions.flatMap((fn) => maxScaleViolation(fn, plannedFor(fn), settings)),
+    ...functions.flatMap((fn) => maxScaleViolation(fn, plannedAtLoad(fn, zero, plannedFor(fn)), settings)),
+    ...zeroViolations(input, functions, zero, clusters),
     ...(odgm.ok ? [] : odgm.error),
     ...(hasOdgm || previous === undefined ? [] : removalViolations(deployment.odgm)),
   ];
   if (!odgm.ok || violations.length > 0) return err(refuseInvalid(violations, verdicts));
 
-  const units = planUnits(input, chosen, functions, plannedFor);
+  const units = planUnits(input, chosen, functions, plannedFor, zero);
   const { rollout } = deployment;
   const availability = plannedAvailability(task, placement, odgm.value);
   const plan = {
@@ -171,10 +175,18 @@ function assemblePlan(
       placement,
       units,
       availability,
+      functions,
+      zero,
       ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
     }),
   };
   return ok({ digest: planDigest(plan), ...plan });
+}
+
+/** The replicas that a function must be allowed to have: one, if it runs without replicas between requests. */
+function plannedAtLoad({ spec }: RequestedFunction, zero: ReadonlyMap<string, ZeroRule>, planned: number): number {
+  const rule = zero.get(spec.functionKey);
+  return rule === undefined || forbidsZero(rule) ? planned : 1;
 }
 
 /** Whether assumptions replace facts, so that the plan cannot be applied as it is. */

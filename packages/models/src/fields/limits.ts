@@ -34,6 +34,7 @@ export const LIST_LIMITS = {
   collections: 64,
   nodeIds: 100,
   dimensions: 16,
+  templates: 100,
   /** Environment variables, labels and attributes. */
   settings: 256,
 } as const;

@@ -49,6 +49,8 @@ export interface ClusterHealth {
   readonly availability?: number;
   /** Where the availability comes from; absent if the cluster does not report it. */
   readonly availabilitySource?: AvailabilitySource;
+  /** Templates that can scale functions to zero; absent if the cluster does not report them. */
+  readonly zeroScaleTemplates?: readonly string[];
   /** Absent if the cluster does not measure it. */
   readonly measurement?: AvailabilityMeasurement;
 }

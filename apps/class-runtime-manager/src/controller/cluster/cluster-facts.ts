@@ -87,6 +87,8 @@ export class FactsReader {
         networkPolicy: isServed("networking.k8s.io", "v1", "NetworkPolicy"),
         serviceMonitor: isServed("monitoring.coreos.com", "v1", "ServiceMonitor"),
         podMonitor: isServed("monitoring.coreos.com", "v1", "PodMonitor"),
+        scaledObject: isServed("keda.sh", "v1alpha1", "ScaledObject"),
+        httpScaledObject: isServed("http.keda.sh", "v1alpha1", "HTTPScaledObject"),
         podResize: this.#children.servesPodResize,
       },
     };

@@ -33,6 +33,11 @@ export class PodView {
     return { pods: this.#pods, sets: this.#sets };
   }
 
+  /** Whether `podsOf` returns all pods; it returns none without read permission. */
+  get arePodsKnown(): boolean {
+    return this.#pods.isSynced;
+  }
+
   podsOf(namespace: string, ownerLabel: string): readonly Pod[] {
     return this.#pods.cache.byIndex("owner", `${namespace}/${ownerLabel}`);
   }

@@ -84,8 +84,9 @@ export const OPTIONAL_CHILD_KINDS: readonly ChildKind[] = [
   child("serving.knative.dev", "v1", "Service", "services"),
   child("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"),
   child("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors"),
-  // Only user templates use it.
+  // Only user templates use these.
   child("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects"),
+  child("http.keda.sh", "v1alpha1", "HTTPScaledObject", "httpscaledobjects"),
 ];
 
 /** Only the metadata: the controllers need to know whether a definition exists. */

@@ -84,6 +84,7 @@ function buildObservation<T extends KubeObject>(
     problems: pass.problems,
     children: pass.live.map((child) => child.object),
     pods,
+    arePodsKnown: deps.pods.arePodsKnown,
     replicaSets: deps.pods.replicaSetsOf(namespace, label),
     nodes: deps.pods.nodesOf(pods),
     events,

@@ -101,6 +101,15 @@ export class TemplateSources {
 
   /** The valid user templates of a namespace. Invalid ones report it in their status. */
   userTemplates(namespace: string): readonly Template[] {
+    return this.#validTemplates(namespace);
+  }
+
+  /** The valid user templates of all namespaces. */
+  allTemplates(): readonly Template[] {
+    return this.#validTemplates(undefined);
+  }
+
+  #validTemplates(namespace: string | undefined): readonly Template[] {
     return [...this.templates.cache.list(namespace)].flatMap((object) => {
       const read = this.readTemplate(object);
       return read.ok ? [read.value.template] : [];

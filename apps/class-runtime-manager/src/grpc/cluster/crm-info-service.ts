@@ -31,7 +31,16 @@ export interface CrmInfoDeps {
 }
 
 /** API features beyond the contract of earlier releases. */
-const API_FEATURES = ["watch", "explain", "page-token", "revision", "namespace", "upsert", "filters"] as const;
+const API_FEATURES = [
+  "watch",
+  "explain",
+  "page-token",
+  "revision",
+  "namespace",
+  "upsert",
+  "filters",
+  "scale-to-zero",
+] as const;
 
 /** CrmInfoService: health, capacity and capabilities of the cluster, in the current and the earlier form. */
 export function crmInfoService(deps: CrmInfoDeps): BoundService {
@@ -94,6 +103,7 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
     leaderIdentity: leadership.leader,
     apiFeatures: [...API_FEATURES],
     templates: [...cluster.templates()],
+    zeroScaleTemplates: [...cluster.zeroScaleTemplates()],
     namespaces: namespaces.served === "all" ? [] : [...namespaces.served],
     defaultNamespace: defaultNamespace(namespaces),
     rejectedNamespaces: [...rejectedNamespaces(namespaces)],

@@ -3,7 +3,8 @@ import type { KubeObject } from "@oaas/kube-core";
 import { resourceType, type KubeClient } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import { sumDemand, type NodeFacts, type PodDemand, type PodFacts } from "../../availability/capacity.ts";
-import type { ClusterFacts } from "../../rendering/model/cluster-facts.ts";
+import type { ClusterFacts, ScalingFacts } from "../../rendering/model/cluster-facts.ts";
+import type { Template } from "../../templates/template.ts";
 import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
 
 const PODS = resourceType<KubeObject & PodFacts>({
@@ -29,6 +30,8 @@ export interface ClusterReader {
   capabilities(): readonly string[];
   /** Names that `selected_template` may take. */
   templates(): readonly string[];
+  /** The templates that can run a function with `min_scale: 0` now, with their aliases. */
+  zeroScaleTemplates(): readonly string[];
   /** Names of the EnvironmentConfigs. */
   environments(): readonly string[];
 }
@@ -36,7 +39,7 @@ export interface ClusterReader {
 /** Dependencies of the cluster reader. */
 export interface KubeClusterReaderOptions extends Pick<
   ClusterReader,
-  "apiFault" | "capabilities" | "templates" | "environments"
+  "apiFault" | "capabilities" | "templates" | "zeroScaleTemplates" | "environments"
 > {
   readonly client: KubeClient;
   readonly ambient: Ambient;
@@ -87,6 +90,7 @@ export function createKubeClusterReader(options: KubeClusterReaderOptions): Clus
     isServing: async (signal) => (await serving.read(signal)) ?? false,
     capabilities: () => options.capabilities(),
     templates: () => options.templates(),
+    zeroScaleTemplates: () => options.zeroScaleTemplates(),
     environments: () => options.environments(),
   };
 }
@@ -139,7 +143,7 @@ class CachedValue<T> {
   }
 }
 
-/** Lists the features that are enabled and available in the cluster: odgm, knative, hpa, prometheus. */
+/** Lists the features that are enabled and available in the cluster: odgm, knative, hpa, prometheus, keda. */
 export function capabilityNames(
   { features, capabilities, enforcement = "off" }: Pick<ClusterFacts, "features" | "capabilities" | "enforcement">,
   isMeasuring: boolean,
@@ -150,8 +154,16 @@ export function capabilityNames(
     hpa: features.hpa && capabilities.horizontalPodAutoscaler,
     "nfr-enforcement": isMeasuring && enforcement !== "off",
     prometheus: features.prometheus && (capabilities.serviceMonitor || capabilities.podMonitor),
+    keda: capabilities.scaledObject,
+    "keda-http": capabilities.httpScaledObject,
   };
   return Object.entries(usable).flatMap(([name, isUsable]) => (isUsable ? [name] : []));
+}
+
+/** The names and aliases of the templates that can scale functions to zero. */
+export function zeroScaleNames(cluster: ScalingFacts, userTemplates: Iterable<Template>): readonly string[] {
+  const able = [...BUILTIN_TEMPLATES, ...userTemplates].filter((one) => one.whyNotToZero(cluster) === undefined);
+  return [...new Set(able.flatMap(({ id, aliases }) => [id, ...aliases]))];
 }
 
 /** The valid values of `selected_template`: built-in templates with their aliases, then user templates. */

@@ -17,6 +17,8 @@ const FACTS: ClusterFacts = {
     serviceMonitor: false,
     podMonitor: false,
     podResize: false,
+    scaledObject: false,
+    httpScaledObject: false,
   },
   flags: { isEdge: false, isDatacenter: false },
   odgm: { image: "example.test/odgm:1" },

@@ -6,6 +6,7 @@ import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "../ob
 import { conditionIn, type Workload } from "../observation/observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
 import { isFaultReason, type Reason } from "../observation/reasons.ts";
+import { withScaleToZero } from "./scaled-to-zero.ts";
 
 /** State of one workload. */
 export interface WorkloadHealth {
@@ -70,7 +71,7 @@ export function assess(observation: Observation, nowMs: number): Assessment {
   const assessOne: AssessWorkload = (ref, replicas) => assessWorkload(ref, replicas, byKey, observation, nowMs);
 
   const odgm = expected.odgm === undefined ? undefined : odgmHealth(expected.odgm, observation, assessOne, nowMs);
-  const functions = expected.functions.map((expectedFunction) => functionHealth(expectedFunction, odgm, assessOne));
+  const functions = expected.functions.map((one) => functionHealth(one, odgm, assessOne, observation));
   const components = [...(odgm === undefined ? [] : [odgm]), ...functions];
   return withCauses(
     {
@@ -193,13 +194,15 @@ function functionHealth(
   expectedFunction: ExpectedFunction,
   odgm: ComponentHealth | undefined,
   assessOne: AssessWorkload,
+  observation: Observation,
 ): ComponentHealth {
   const base = { name: expectedFunction.functionKey, role: "function" as const };
   if (expectedFunction.runtime === "odgm") return { ...base, workloads: [], ...hostedByOdgm(odgm) };
   if (expectedFunction.runtime === "none" || expectedFunction.workload === undefined) {
     return { ...base, workloads: [], readiness: NOTHING_TO_RUN, findings: [] };
   }
-  const workload = assessOne(expectedFunction.workload, expectedFunction.replicas ?? 1);
+  const assessed = assessOne(expectedFunction.workload, expectedFunction.replicas ?? 1);
+  const workload = withScaleToZero(assessed, expectedFunction, observation);
   const component = { ...base, workloads: [workload], ...combineWorkloads([workload]) };
   const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
   if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;

@@ -16,7 +16,10 @@ export interface ExpectedFunction {
   readonly port: number;
   /** Expected URL; empty for functions that cannot be called. */
   readonly predictedUrl: string;
+  /** Minimum number of pods. */
   readonly replicas?: number | undefined;
+  /** What controls the number of pods, such as `knative`. */
+  readonly replicasOwner?: string | undefined;
 }
 
 /** The rendered state store. */
@@ -91,6 +94,8 @@ export interface Observation {
   readonly children: readonly KubeObject[];
   /** Pods of its workloads; may be empty when all workloads are ready. */
   readonly pods: readonly Pod[];
+  /** Whether `pods` has all its pods; without permission to read pods it is empty. */
+  readonly arePodsKnown?: boolean;
   /** ReplicaSets of its Deployments, to find the pods of the latest revision. */
   readonly replicaSets: readonly Workload[];
   /** Nodes of its pods; empty without permission to read nodes. */

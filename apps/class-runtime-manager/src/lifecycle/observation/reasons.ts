@@ -143,6 +143,11 @@ export const REASONS = {
     verdict: "permanent",
     action: "Inspect the revision of the Knative Service and fix the problem in its message.",
   },
+  ScalerFailed: {
+    effect: "fault",
+    verdict: "permanent",
+    action: "Correct the triggers of the ScaledObject in the template, or install the add-on that its message names.",
+  },
   ProgressDeadline: {
     effect: "fault",
     verdict: "permanent",
@@ -200,6 +205,7 @@ export const REASONS = {
   WaitingForOdgm: { effect: "wait", verdict: "transient", action: "Wait until the state store is ready." },
   Pending: { effect: "wait", verdict: "transient", action: "Wait for the first reconcile." },
   Ready: { effect: "calm", verdict: "transient", action: "" },
+  ScaledToZero: { effect: "calm", verdict: "transient", action: "" },
   Serving: { effect: "calm", verdict: "transient", action: "" },
   NoFault: { effect: "calm", verdict: "transient", action: "" },
   TelemetryEnabled: { effect: "calm", verdict: "transient", action: "" },

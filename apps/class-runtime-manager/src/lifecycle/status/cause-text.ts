@@ -1,5 +1,5 @@
 import type { ObjectRef } from "@oaas/kube-core";
-import type { Cause } from "../diagnosis/assess.ts";
+import type { Assessment, Cause } from "../diagnosis/assess.ts";
 
 /** Maximum length of a function's message; conditions allow more. */
 const MAX_LENGTH = 2_000;
@@ -32,7 +32,19 @@ export function componentText({ name, role }: NonNullable<Cause["component"]>): 
   return role === "odgm" ? "State store" : `Function ${name}`;
 }
 
+/** "2 functions (1 scaled to zero) and the state store"; empty without components. */
+export function componentsText({ functions, odgm }: Pick<Assessment, "functions" | "odgm">): string {
+  const count = functions.length;
+  const zero = functions.filter(({ readiness }) => readiness.reason === "ScaledToZero").length;
+  const note = zero === 0 ? "" : ` (${zero === count ? "" : `${zero} `}scaled to zero)`;
+  const parts = [
+    ...(count === 0 ? [] : [`${countText(count, "function")}${note}`]),
+    ...(odgm === undefined ? [] : ["the state store"]),
+  ];
+  return parts.join(" and ");
+}
+
 /** "1 function", "3 functions". */
-export function countText(count: number, noun: string): string {
+function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -19,7 +19,7 @@ import {
 import { finding } from "../diagnosis/finding.ts";
 import type { Observation, Problem } from "../observation/observation.ts";
 import { isServing } from "./phase.ts";
-import { causeText, countText } from "./cause-text.ts";
+import { causeText, componentsText } from "./cause-text.ts";
 
 /** All conditions of a class for the observation. */
 export function classConditions(
@@ -63,12 +63,11 @@ function availabilityCondition(
   return markUnavailable(reason, message);
 }
 
-function servingText({ functions, odgm, cause }: Assessment): string {
-  const parts = [
-    ...(functions.length === 0 ? [] : [countText(functions.length, "function")]),
-    ...(odgm === undefined ? [] : ["the state store"]),
-  ].join(" and ");
-  return cause === undefined ? `Serves with ${parts}.` : `Serves with ${parts}, but not in the desired state.`;
+function servingText(assessment: Assessment): string {
+  const parts = componentsText(assessment);
+  return assessment.cause === undefined
+    ? `Serves with ${parts}.`
+    : `Serves with ${parts}, but not in the desired state.`;
 }
 
 function odgmConditions(observation: Observation, { odgm }: Assessment): ConditionUpdate[] {

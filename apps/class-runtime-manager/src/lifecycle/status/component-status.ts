@@ -4,7 +4,7 @@ import { ShardType } from "@oaas/models";
 import type { Assessment, ComponentHealth } from "../diagnosis/assess.ts";
 import { compareText } from "../observation/observed-objects.ts";
 import type { Expected, ExpectedFunction, Observation } from "../observation/observation.ts";
-import { causeText } from "./cause-text.ts";
+import { causeText, componentText } from "./cause-text.ts";
 
 /** Status of one function. */
 export type FunctionStatus = NonNullable<ClassRuntimeStatus["functions"]>[number];
@@ -40,7 +40,7 @@ export function functionStatuses(
         ready,
         serving: health.readiness.serving,
         ...replicasOf(health),
-        ...notReadyReason(health, observation.subject),
+        ...reasonOf(health, observation.subject),
         lastTransitionTime: (last?.ready === ready ? last.lastTransitionTime : undefined) ?? now,
       },
     ];
@@ -69,9 +69,12 @@ function observedUrlOf(
   return desired.predictedUrl;
 }
 
-function notReadyReason(component: ComponentHealth, subject: ObjectRef) {
+/** Why the function is not ready, or that it is scaled to zero. */
+function reasonOf(component: ComponentHealth, subject: ObjectRef) {
   const [first] = component.findings;
-  if (first === undefined) return {};
+  const { reason, message } = component.readiness;
+  if (first === undefined)
+    return reason === "ScaledToZero" ? { reason, message: `${componentText(component)} ${message}.` } : {};
   return { reason: first.reason, message: causeText({ source: "observation", component, finding: first }, subject) };
 }
 
@@ -96,7 +99,7 @@ export function odgmStatus(observation: Observation, expected: Expected, { odgm 
     ready_replicas: odgm.readiness.readyReplicas,
     updated_replicas: odgm.readiness.updatedReplicas,
     ...(isShardType(desired.shardType) ? { shard_type: desired.shardType } : {}),
-    ...notReadyReason(odgm, observation.subject),
+    ...reasonOf(odgm, observation.subject),
     ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),
   };
 }

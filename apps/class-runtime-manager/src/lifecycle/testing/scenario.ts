@@ -9,7 +9,7 @@ import { refFrom, SimulatedCluster } from "./simulated-cluster.ts";
 /*
  * Scenarios are text. Lines that start with `|` are recorded results; all others are steps:
  *
- *   function KEY deployment/NAME [replicas=2]     also statefulset, daemonset, job, knative; or in-odgm, nothing-to-run
+ *   function KEY deployment/NAME [replicas=2] [scaled=keda]     also statefulset, daemonset, job, knative; or in-odgm, nothing-to-run
  *   without function KEY                          removes it from the spec
  *   odgm statefulset/NAME [replicas=1]            the class has a state store; more than one name: one per node
  *   odgm says healthy | odgm says "…"             result of its health check
@@ -96,7 +96,7 @@ function record(step: LifecycleStep, world: SimulatedCluster): string[] {
     ),
     ...(status.functions ?? []).map(
       (one) =>
-        `  function ${one.function_key} ${one.ready === true ? "ready" : `not ready ${one.reason}`}` +
+        `  function ${one.function_key} ${one.ready === true ? ["ready", one.reason].filter(Boolean).join(" ") : `not ready ${one.reason}`}` +
         (one.desired_replicas === undefined ? "" : ` ${one.ready_replicas}/${one.desired_replicas}`) +
         ` since ${world.since(one.lastTransitionTime)}${one.observed_url === undefined ? "" : ` at ${one.observed_url}`}`,
     ),
@@ -142,7 +142,7 @@ function perform(world: SimulatedCluster, words: readonly string[]): void {
     case "function":
       if (second === "in-odgm") return world.addFunction(first, undefined, "odgm");
       if (second === "nothing-to-run") return world.addFunction(first, undefined, "none");
-      return world.addFunction(first, refFrom(second), "workload", replicas);
+      return world.addFunction(first, refFrom(second), "workload", replicas, named["scaled"]);
     case "without":
       return void world.functions.delete(second);
     case "odgm":

@@ -13,6 +13,7 @@ const KINDS: Readonly<Record<string, readonly [apiVersion: string, kind: string]
   service: ["v1", "Service"],
   configmap: ["v1", "ConfigMap"],
   pod: ["v1", "Pod"],
+  scaledobject: ["keda.sh/v1alpha1", "ScaledObject"],
 };
 
 const START_MS = Date.parse("2026-01-01T00:00:00Z");
@@ -53,7 +54,13 @@ export class SimulatedCluster {
     return moment === undefined ? "?" : `+${(Date.parse(moment) - START_MS) / 1000}s`;
   }
 
-  addFunction(key: string, workload: ObjectRef | undefined, runtime: ExpectedFunction["runtime"], replicas = 1): void {
+  addFunction(
+    key: string,
+    workload: ObjectRef | undefined,
+    runtime: ExpectedFunction["runtime"],
+    replicas = 1,
+    replicasOwner?: string,
+  ): void {
     const service = workload?.name ?? "";
     this.functions.set(key, {
       functionKey: key,
@@ -64,6 +71,7 @@ export class SimulatedCluster {
       predictedUrl:
         runtime === "workload" ? `http://${service}.shop.svc:80` : runtime === "odgm" ? `wasm://${key}` : "",
       replicas,
+      replicasOwner,
     });
   }
 
@@ -149,6 +157,7 @@ export class SimulatedCluster {
       problems: this.problems,
       children: [...this.objects.values()],
       pods: [...this.pods.values()],
+      arePodsKnown: true,
       replicaSets: [...this.replicaSets.values()],
       nodes: [...this.nodes.values()],
       events: this.events.map(toObservedEvent),

@@ -11,6 +11,10 @@ export interface Capabilities {
   readonly networkPolicy: boolean;
   readonly serviceMonitor: boolean;
   readonly podMonitor: boolean;
+  /** ScaledObjects of KEDA. */
+  readonly scaledObject: boolean;
+  /** HTTPScaledObjects of KEDA's HTTP add-on. */
+  readonly httpScaledObject: boolean;
   /** Pods are resized in place: the server serves `pods/resize`, as Kubernetes 1.33 and later do. */
   readonly podResize: boolean;
 }
@@ -69,6 +73,15 @@ export interface ClusterFacts {
   readonly waitImage?: string;
   /** Default `cluster.local`. */
   readonly clusterDomain?: string;
+}
+
+/** The facts that decide what scales the workloads of a cluster. */
+export type ScalingFacts = Pick<ClusterFacts, "capabilities" | "features">;
+
+/** Why the cluster has no Knative Services; undefined if it has. */
+export function whyNoKnative({ features, capabilities }: ScalingFacts): string | undefined {
+  if (!features.knative) return "Knative is disabled (OPRC_CRM_FEATURES_KNATIVE)";
+  return capabilities.knative ? undefined : "the cluster does not serve serving.knative.dev/v1";
 }
 
 /** The EnvironmentConfig of a class. */

@@ -23,6 +23,8 @@ export interface Scale {
   readonly quota?: number;
   /** Whether the minimum was stated, not chosen by the template. */
   readonly stated: boolean;
+  /** The function states a minimum of zero: nothing may keep a replica running without requests. */
+  readonly toZero?: true;
 }
 
 /** The fewest and the most replicas that enforcement may choose. */
@@ -80,8 +82,9 @@ export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]
     ...mostReplicas(input, max, planned),
   };
   const most = limits.max?.value ?? Number.POSITIVE_INFINITY;
+  const toZero = isScaledToZero(fn);
   const enforced =
-    input.enforced?.replicas === undefined
+    toZero || input.enforced?.replicas === undefined
       ? planned
       : Math.min(Math.max(input.enforced.replicas, limits.min.value), most);
   const canRaise = max !== undefined && max > 0 && most > ceiling;
@@ -95,7 +98,13 @@ export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]
     ...(canRaise ? { statedMax: { value: ceiling, source: "max_scale" } } : {}),
     ...(quota === undefined ? {} : { quota }),
     stated: statedMin !== undefined,
+    ...(toZero ? { toZero } : {}),
   });
+}
+
+/** Whether a function states that it needs no replica without requests. A maximum of zero switches it off instead. */
+export function isScaledToZero({ provision_config: provision }: Pick<ClassFunction, "provision_config">): boolean {
+  return provision?.min_scale === 0 && provision.max_scale !== 0;
 }
 
 /** The most replicas that enforcement may choose: what the class allows it, else the maximum scale, within the quota. */

@@ -21,6 +21,8 @@ export const CLUSTER: ClusterFacts = {
     networkPolicy: true,
     serviceMonitor: true,
     podMonitor: true,
+    scaledObject: true,
+    httpScaledObject: true,
     podResize: false,
   },
   features: { odgm: true, hpa: true, knative: true, prometheus: false },

@@ -7,6 +7,7 @@ import { renderFunctionService } from "./function-service.ts";
 export const daemonSetRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),
+  whyNotToZero: () => "a DaemonSet has one replica on every node",
   render(context) {
     const { plan, fn } = context;
     const workload = renderWorkload(context, {

@@ -11,6 +11,7 @@ import { renderScalableFunction } from "./function-children.ts";
 export const deploymentRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),
+  whyNotToZero: () => "a Deployment has no scaler that starts a replica on a request",
   render(context) {
     const { plan, fn } = context;
     const { policy, input } = plan;

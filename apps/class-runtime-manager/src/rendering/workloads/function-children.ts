@@ -118,8 +118,11 @@ function functionResources(fn: FunctionPlan, workload: PodOwner): Pick<RenderedF
   return { resources: { template: fn.resources, running: fn.runningResources } };
 }
 
+const TO_ZERO = "min_scale 0 lets the function scale to zero; an enforced minimum would keep replicas without requests";
+
 /** The limits of enforcement, for workloads whose replicas it can choose. */
-export function replicaLimits({ scale }: FunctionPlan): Pick<RenderedFunction, "replicaLimits"> {
+export function replicaLimits({ scale }: FunctionPlan): Pick<RenderedFunction, "replicaLimits" | "whyReplicasFixed"> {
+  if (scale.toZero === true) return { whyReplicasFixed: TO_ZERO };
   return scale.limits === undefined ? {} : { replicaLimits: scale.limits };
 }
 

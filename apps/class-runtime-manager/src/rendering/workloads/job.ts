@@ -15,6 +15,7 @@ const BACKOFF_LIMIT = 3;
 export const jobRenderer: WorkloadRenderer = {
   callable: false,
   reservedEnv: new Set(),
+  whyNotToZero: () => "a Job runs once and gets no requests",
   render(context) {
     const { plan, fn } = context;
     const replicas = alwaysOnReplicas(fn.scale);

@@ -1,3 +1,4 @@
+import { whyNoKnative } from "../model/cluster-facts.ts";
 import { componentLabels, ENFORCED_MIN_SCALE_ANNOTATION, selectorLabels } from "../manifests/labels.ts";
 import { envList } from "../manifests/env.ts";
 import { omitEmpty } from "../manifests/manifest.ts";
@@ -7,7 +8,6 @@ import { renderFunctionContainer, renderPodIdentity, renderVolumes } from "../ma
 import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
 import type { WorkloadRenderer } from "./workload.ts";
-import type { RenderedFunction } from "../model/rendered.ts";
 import type { FunctionPlan } from "../plan/class-plan.ts";
 import { knativeViolations } from "./knative-limits.ts";
 import { renderWorkload, callableFunction, replicaLimits } from "./function-children.ts";
@@ -25,6 +25,7 @@ export const knativeRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: RESERVED_ENV,
   podViolations: knativeViolations,
+  whyNotToZero: whyNoKnative,
   render(context) {
     const { plan, fn } = context;
     const { input } = plan;
@@ -65,11 +66,11 @@ export const knativeRenderer: WorkloadRenderer = {
 };
 
 /** Knative accepts no minimum above its maximum, and another maximum would be another revision. */
-export function knativeLimits(fn: FunctionPlan): Pick<RenderedFunction, "replicaLimits"> {
-  const { replicaLimits: limits } = replicaLimits(fn);
+export function knativeLimits(fn: FunctionPlan): ReturnType<typeof replicaLimits> {
+  const stated = replicaLimits(fn);
+  const { replicaLimits: limits } = stated;
   const most = knativeMaxScale(fn.scale);
-  if (limits?.max === undefined || most === undefined || limits.max.value <= most)
-    return limits === undefined ? {} : { replicaLimits: limits };
+  if (limits?.max === undefined || most === undefined || limits.max.value <= most) return stated;
   return { replicaLimits: { ...limits, max: { value: most, source: "max_scale" } } };
 }
 

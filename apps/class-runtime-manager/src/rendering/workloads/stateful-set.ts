@@ -16,6 +16,7 @@ const DATA_VOLUME = { name: "data", mountPath: "/data" };
 export const statefulSetRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),
+  whyNotToZero: () => "a StatefulSet has no scaler that starts a replica on a request",
   render(context) {
     const { plan, fn } = context;
     const replicas = alwaysOnReplicas(fn.scale);

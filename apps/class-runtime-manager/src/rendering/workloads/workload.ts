@@ -1,6 +1,7 @@
 import type { Violation } from "@oaas/foundation";
 import type { PodSettings } from "@oaas/models";
 import type { WorkloadContext } from "../manifests/pod.ts";
+import type { ScalingFacts } from "../model/cluster-facts.ts";
 import type { Manifest, RenderedFunction } from "../model/rendered.ts";
 
 /** The objects of one function and their summary. */
@@ -17,5 +18,7 @@ export interface WorkloadRenderer {
   readonly reservedEnv: ReadonlySet<string>;
   /** Pod settings that this kind cannot have; paths start at `provision_config`. */
   podViolations?(settings: PodSettings): readonly Violation[];
+  /** Why functions of this kind cannot scale to zero in this cluster; undefined if they can. */
+  whyNotToZero(cluster: ScalingFacts): string | undefined;
   render(context: WorkloadContext): FunctionChildren;
 }

@@ -19,6 +19,7 @@ export function builtinTemplate({ policy, workload, score, byNameOnly = false }:
     aliases: TEMPLATES[policy.id],
     byNameOnly,
     score,
+    whyNotToZero: (cluster) => workload.whyNotToZero(cluster),
     render: (input) => renderClass(input, policy, workload),
   };
 }

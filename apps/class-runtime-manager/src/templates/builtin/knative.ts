@@ -1,3 +1,4 @@
+import { whyNoKnative } from "../../rendering/model/cluster-facts.ts";
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
 import { knativeRenderer } from "../../rendering/workloads/knative-service.ts";
 import { builtinTemplate } from "./builtin-template.ts";
@@ -8,9 +9,8 @@ export const knativeTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, defaultPort: 8080 },
   workload: knativeRenderer,
   score(input) {
-    const { features, capabilities } = input.cluster;
-    if (!features.knative) return notEligible("Knative is disabled (OPRC_CRM_FEATURES_KNATIVE)");
-    if (!capabilities.knative) return notEligible("the cluster does not serve serving.knative.dev/v1");
+    const missing = whyNoKnative(input.cluster);
+    if (missing !== undefined) return notEligible(missing);
     const { profile, isEdge, isDatacenter, source } = siteOf(input);
     const place = isDatacenter || profile === "full" ? 900_000 : isEdge || profile === "edge" ? 600_000 : 100_000;
     return scoreOf(

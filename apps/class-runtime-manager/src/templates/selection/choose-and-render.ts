@@ -1,9 +1,10 @@
-import { err, ok, violationText, type Result } from "@oaas/foundation";
+import { err, ok, type Result } from "@oaas/foundation";
 import type { Refusal } from "../template.ts";
 import { selectTemplate, type Selection } from "./select.ts";
 import type { Rendered } from "../../rendering/model/rendered.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
+import { keptReplicaViolations, refuseInvalid, zeroScaleViolations } from "./zero-scale.ts";
 
 /** The selected template and the rendered class. */
 export interface SelectedAndRendered {
@@ -18,12 +19,10 @@ export function chooseAndRender(
 ): Result<SelectedAndRendered, Refusal> {
   const selection = selectTemplate(input, templates);
   if (!selection.ok) return selection;
-  const rendered = selection.value.template.render(input);
-  if (rendered.ok) return ok({ selection: selection.value, rendered: rendered.value });
-  return err({
-    kind: "invalid",
-    message: rendered.error.map(violationText).join("; "),
-    known: [],
-    violations: rendered.error,
-  });
+  const { template } = selection.value;
+  const rendered = template.render(input);
+  const zero = zeroScaleViolations(input, template, templates);
+  if (!rendered.ok) return err(refuseInvalid([...rendered.error, ...zero]));
+  const kept = zero.length > 0 ? zero : keptReplicaViolations(input, rendered.value, templates);
+  return kept.length > 0 ? err(refuseInvalid(kept)) : ok({ selection: selection.value, rendered: rendered.value });
 }

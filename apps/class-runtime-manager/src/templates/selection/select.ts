@@ -2,6 +2,7 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
 import { selectAddons } from "../addons.ts";
 import type { Refusal } from "../template.ts";
+import { needsScaleToZero, refuseZeroScale } from "./zero-scale.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 
@@ -36,11 +37,12 @@ export function selectTemplate(input: RenderInput, templates: readonly Template[
   const addons = selectAddons(input);
   if (!addons.ok) return addons;
 
-  const context: SelectionContext = { input, templates, table: templates.map((template) => scoreRow(input, template)) };
+  const table = templates.map((template) => zeroRow(input, template));
+  const context: SelectionContext = { input, templates, table };
   const { spec, environment } = input;
   if (spec.selected_template !== undefined) return byName(context, spec.selected_template, "explicit");
   const hinted = spec.template_hint === undefined ? undefined : findTemplate(spec.template_hint, templates);
-  if (hinted !== undefined && scoreRow(input, hinted).eligible) return ok(selection(context, hinted, "hint"));
+  if (hinted !== undefined && zeroRow(input, hinted).eligible) return ok(selection(context, hinted, "hint"));
   const environmentDefault = environment?.spec.default_template;
   if (environmentDefault !== undefined) return byName(context, environmentDefault, "environment");
   return byScore(context);
@@ -73,16 +75,16 @@ function byName(
 }
 
 function byScore(context: SelectionContext): Result<Selection, Refusal> {
-  const { templates, table } = context;
+  const { input, templates, table } = context;
   let best: { readonly template: Template; readonly score: number } | undefined;
   for (const [index, template] of templates.entries()) {
     const row = table[index];
     if (row === undefined || !row.eligible || template.byNameOnly) continue;
     if (best === undefined || row.score > best.score) best = { template, score: row.score };
   }
-  return best === undefined
-    ? err(refusal("not-eligible", context, "no template can run the class in this cluster", "selected_template"))
-    : ok(selection(context, best.template, "score"));
+  if (best !== undefined) return ok(selection(context, best.template, "score"));
+  if (needsScaleToZero(input)) return err(refuseZeroScale(input, templates));
+  return err(refusal("not-eligible", context, "no template can run the class in this cluster", "selected_template"));
 }
 
 /** Finds a template by name or alias, case-insensitive. */
@@ -96,6 +98,14 @@ export function findTemplate(name: string, templates: readonly Template[]): Temp
 
 function scoreRow(input: RenderInput, template: Template): ScoreRow {
   return { name: template.id, ...template.score(input) };
+}
+
+/** Like `scoreRow`, but not eligible when a function must scale to zero and the template cannot do it. */
+function zeroRow(input: RenderInput, template: Template): ScoreRow {
+  const row = scoreRow(input, template);
+  if (!row.eligible || !needsScaleToZero(input)) return row;
+  const why = template.whyNotToZero(input.cluster);
+  return why === undefined ? row : { ...row, eligible: false, because: [`cannot scale to zero: ${why}`] };
 }
 
 function refusal(kind: "missing" | "not-eligible", context: SelectionContext, what: string, field: string): Refusal {

@@ -7,7 +7,7 @@ import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { withSuffix } from "../../rendering/plan/names.ts";
 import type { Environment } from "../../rendering/model/cluster-facts.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
-import { isScaledObject } from "./scaled-object.ts";
+import { countsOf, isScaledObject, withCounts } from "./scaled-object.ts";
 import { createsPods } from "./workload-kinds.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -53,10 +53,8 @@ export function applyLimits(object: Manifest, environment: Environment | undefin
 
 /** KEDA scales to a hundred pods when the template states no maximum. */
 function limitScaledObject(object: Manifest, { spec: { quotas } }: Environment): Manifest {
-  const spec = jsonOf(object["spec"]);
   const most = quotas?.max_replicas;
-  if (most === undefined || spec["maxReplicaCount"] !== undefined) return object;
-  return { ...object, spec: { ...spec, maxReplicaCount: most } };
+  return most === undefined || countsOf(object).max !== undefined ? object : withCounts(object, { max: most });
 }
 
 function limitKnative(object: Manifest, metadata: Json, { spec }: Environment): Json | undefined {
@@ -89,10 +87,12 @@ function replicaViolations(
     message: `${JSON.stringify(value)} is above the ${most} replicas that environment ${name} allows`,
     fix: `use 1 to ${most}, or raise quotas.max_replicas`,
   });
-  const fields = REPLICA_FIELDS.filter((field) => {
-    const stated = spec[field];
-    return typeof stated === "number" && stated > most;
-  });
+  const nested = isScaledObject(object) ? jsonOf(spec["replicas"]) : {};
+  const above = (stated: unknown): boolean => typeof stated === "number" && stated > most;
+  const fields = [
+    ...REPLICA_FIELDS.map((field) => ({ path: [field], value: spec[field] })),
+    ...["min", "max"].map((field) => ({ path: ["replicas", field], value: nested[field] })),
+  ].filter(({ value }) => above(value));
   const annotations = jsonOf(jsonOf(jsonOf(spec["template"])["metadata"])["annotations"]);
   const scales = SCALES.filter((scale) => {
     const stated = annotations[SCALE_ANNOTATION + scale];
@@ -102,7 +102,7 @@ function replicaViolations(
   }).map((scale) => SCALE_ANNOTATION + scale);
   const paused = isScaledObject(object) ? object.metadata.annotations?.[PAUSED_REPLICAS] : undefined;
   return [
-    ...fields.map((field) => violation(pathOf(ROOT_PATH, "spec", field), spec[field])),
+    ...fields.map(({ path, value }) => violation(pathOf(ROOT_PATH, "spec", ...path), value)),
     ...(paused === undefined || Number(paused) <= most
       ? []
       : [violation(pathOf(ROOT_PATH, "metadata", "annotations", PAUSED_REPLICAS), paused)]),

@@ -1,6 +1,7 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { isJsonObject } from "@oaas/kube-core";
 import type { Manifest, Rendered, RenderedFunction } from "../../rendering/model/rendered.ts";
+import type { ScalingFacts } from "../../rendering/model/cluster-facts.ts";
 import type { ReplicaLimits, Scale } from "../../rendering/plan/scale.ts";
 import { withoutReplicas } from "../../rendering/workloads/replicas-handover.ts";
 import { asText } from "./language.ts";
@@ -10,15 +11,46 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Group, version and kind of KEDA's ScaledObject. */
 export const SCALED_OBJECT = "keda.sh/v1alpha1/ScaledObject";
+/** Group, version and kind of the HTTPScaledObject of KEDA's HTTP add-on. */
+export const HTTP_SCALED_OBJECT = "http.keda.sh/v1alpha1/HTTPScaledObject";
 
 /** The maximum of KEDA when a ScaledObject states none. */
 const DEFAULT_MAX = 100;
 /** Lets KEDA take over an autoscaler of someone else. */
 const TRANSFER_ANNOTATION = "scaledobject.keda.sh/transfer-hpa-ownership";
 
-/** Whether a manifest is a ScaledObject. */
-export function isScaledObject(manifest: { readonly apiVersion: string; readonly kind: string }): boolean {
-  return kindOf(manifest) === SCALED_OBJECT;
+interface Kind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Whether a manifest is a ScaledObject or an HTTPScaledObject. */
+export function isScaledObject(manifest: Kind): boolean {
+  return kindOf(manifest) === SCALED_OBJECT || isHttp(manifest);
+}
+
+function isHttp(manifest: Kind): boolean {
+  return kindOf(manifest) === HTTP_SCALED_OBJECT;
+}
+
+/** Triggers that measure running pods, and so have no value without one. */
+const POD_TRIGGERS = new Set(["cpu", "memory"]);
+
+/** Why these manifests of a template cannot start the first replica of a function; undefined if one of them can. */
+export function whyNotWoken(manifests: readonly (Kind & Json)[], { capabilities }: ScalingFacts): string | undefined {
+  const scalers = manifests.filter(isScaledObject);
+  if (scalers.length === 0) return "it has no ScaledObject or HTTPScaledObject";
+  const unserved = scalers.find((one) => !(isHttp(one) ? capabilities.httpScaledObject : capabilities.scaledObject));
+  if (unserved !== undefined) return `the cluster does not serve ${unserved.apiVersion} ${unserved.kind}`;
+  const wakes = scalers.some(
+    (one) => isHttp(one) || triggersOf(one).some((trigger) => !POD_TRIGGERS.has(String(jsonOf(trigger)["type"]))),
+  );
+  return wakes ? undefined : "the triggers cpu and memory of its ScaledObject have no value without a replica";
+}
+
+function triggersOf(object: Json): readonly unknown[] {
+  const triggers = jsonOf(object["spec"])["triggers"];
+  return Array.isArray(triggers) ? triggers : [];
 }
 
 /**
@@ -29,7 +61,6 @@ export function checkScaledObject(object: Json): readonly Violation[] {
   if (`${String(object["apiVersion"])}/${String(object["kind"])}` !== SCALED_OBJECT) return [];
   const spec = jsonOf(object["spec"]);
   const autoscaler = jsonOf(jsonOf(spec["advanced"])["horizontalPodAutoscalerConfig"]);
-  const triggers = Array.isArray(spec["triggers"]) ? spec["triggers"] : [];
   const annotations = jsonOf(jsonOf(object["metadata"])["annotations"]);
   return [
     ...(Object.hasOwn(annotations, TRANSFER_ANNOTATION)
@@ -50,7 +81,7 @@ export function checkScaledObject(object: Json): readonly Violation[] {
           },
         ]
       : []),
-    ...triggers.flatMap((trigger: unknown, index) => {
+    ...triggersOf(object).flatMap((trigger, index) => {
       const { kind = "TriggerAuthentication" } = jsonOf(jsonOf(trigger)["authenticationRef"]);
       return kind === "TriggerAuthentication"
         ? []
@@ -102,27 +133,27 @@ export function applyScaledObjects(
     const found = stated.find(({ functionKey }) => functionKey === fn.functionKey);
     if (object === undefined || found === undefined) return fn;
     const limits = limitsOf(object, found.scale, lowest.get(object.metadata.name ?? "") ?? 0);
-    const minimum = clamp(found.enforced ?? countOf(object, "minReplicaCount") ?? 0, limits);
-    if (limits.maximum === 0) violations.push(noReplicasViolation(object));
-    const spec = {
-      ...jsonOf(object["spec"]),
-      minReplicaCount: minimum,
-      ...(limits.isMaximumStated ? { maxReplicaCount: limits.maximum } : {}),
-    };
-    changed.set(object, { ...object, spec });
     const { min, max, maximum, maximumLimits } = limits;
+    const isFixed = found.scale.toZero === true || isHttp(object);
+    const chosen = isFixed ? undefined : found.enforced;
+    const minimum = clamp(chosen ?? countsOf(object).min ?? 0, limits);
+    if (maximum === 0) violations.push(noReplicasViolation(object));
+    changed.set(object, withCounts(object, { min: minimum, max: limits.isMaximumStated ? maximum : undefined }));
+    const { replicaLimits: _, ...rest } = fn;
     return {
-      ...fn,
+      ...rest,
       replicas: minimum,
       maxReplicas: maximum,
       replicasOwner: "keda",
-      replicaLimits: { min, max },
-      ...(maximumLimits === undefined ? {} : { maximumLimits }),
+      ...(isFixed ? { whyReplicasFixed: fn.whyReplicasFixed ?? HTTP_DECIDES } : { replicaLimits: { min, max } }),
+      ...(isFixed || maximumLimits === undefined ? {} : { maximumLimits }),
     };
   });
   const children = rendered.children.map((child) => changed.get(child) ?? child);
   return { rendered: { ...rendered, children, functions }, violations };
 }
+
+const HTTP_DECIDES = "its HTTPScaledObject decides on the replicas by requests";
 
 /** Limits of the minimum that enforcement chooses, and the maximum with its own limits. */
 interface ScaledLimits extends Required<ReplicaLimits> {
@@ -135,15 +166,17 @@ interface ScaledLimits extends Required<ReplicaLimits> {
 /** The template is filled with the largest maximum that enforcement may choose, so that a number of its own is a limit. */
 function limitsOf(object: Manifest, { limits, max: ofClass, statedMax }: Scale, lowest: number): ScaledLimits {
   const { name } = object.metadata;
-  const stated = countOf(object, "maxReplicaCount");
-  const source = stated === undefined ? "default maxReplicaCount of KEDA" : `maxReplicaCount of ScaledObject ${name}`;
+  const fields = countFields(object);
+  const stated = countsOf(object).max;
+  const maximumField = `${fields.max} of ${object.kind} ${name}`;
+  const source = stated === undefined ? `default ${fields.max} of KEDA` : maximumField;
   const own = { value: stated ?? DEFAULT_MAX, source };
   const maximum = Math.min(own.value, ofClass ?? Number.POSITIVE_INFINITY);
   const most = limits?.max !== undefined && limits.max.value <= own.value ? limits.max : own;
-  const max = most.value > maximum ? { value: maximum, source: `maxReplicaCount of ScaledObject ${name}` } : most;
+  const max = most.value > maximum ? { value: maximum, source: maximumField } : most;
   const canRaise = statedMax !== undefined && most.value > statedMax.value;
   return {
-    min: { value: Math.min(lowest, max.value), source: `minReplicaCount of ScaledObject ${name}` },
+    min: { value: Math.min(lowest, max.value), source: `${fields.min} of ${object.kind} ${name}` },
     max,
     maximum,
     ...(canRaise ? { maximumLimits: { min: statedMax, max: most } } : {}),
@@ -171,9 +204,43 @@ interface Workload {
   readonly name: string | undefined;
 }
 
-/** The number in a field of the spec; undefined for anything else, which the API server rejects. */
-function countOf(object: Manifest, field: string): number | undefined {
-  const value = jsonOf(object["spec"])[field];
+/** The names of the fields of minimum and maximum, for people. */
+function countFields(object: Kind): { readonly min: string; readonly max: string } {
+  return isHttp(object)
+    ? { min: "replicas.min", max: "replicas.max" }
+    : { min: "minReplicaCount", max: "maxReplicaCount" };
+}
+
+interface Counts {
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+/** The stated minimum and maximum of a ScaledObject or an HTTPScaledObject. */
+export function countsOf(object: Kind & Json): Counts {
+  const spec = jsonOf(object["spec"]);
+  if (!isHttp(object)) return { min: countOf(spec["minReplicaCount"]), max: countOf(spec["maxReplicaCount"]) };
+  const { min, max } = jsonOf(spec["replicas"]);
+  return { min: countOf(min), max: countOf(max) };
+}
+
+/** The object with other numbers; those left out stay as they are. */
+export function withCounts(object: Manifest, { min, max }: Partial<Counts>): Manifest {
+  const spec = jsonOf(object["spec"]);
+  const counts = isHttp(object)
+    ? { replicas: { ...jsonOf(spec["replicas"]), ...present({ min, max }) } }
+    : present({ minReplicaCount: min, maxReplicaCount: max });
+  return { ...object, spec: { ...spec, ...counts } };
+}
+
+function present(counts: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(counts).flatMap(([name, count]) => (count === undefined ? [] : [[name, count]])),
+  );
+}
+
+/** Undefined for anything but a number, which the API server rejects. */
+function countOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
@@ -183,14 +250,14 @@ function targetViolation(object: Manifest): Violation {
   const text = `${asText(target["kind"] ?? "Deployment")} ${asText(target["name"])}`;
   return {
     path: pathOf(ROOT_PATH, "manifests"),
-    message: `ScaledObject ${object.metadata.name} scales ${text}, which is not a workload of the template`,
+    message: `${object.kind} ${object.metadata.name} scales ${text}, which is not a workload of the template`,
     fix: "use {{ function.name }} in spec.scaleTargetRef.name",
   };
 }
 
-function noReplicasViolation({ metadata }: Manifest): Violation {
+function noReplicasViolation({ kind, metadata }: Manifest): Violation {
   const path = pathOf(ROOT_PATH, "manifests");
-  return { path, message: `ScaledObject ${metadata.name} has the maximum 0`, fix: "use max_scale 1 or more" };
+  return { path, message: `${kind} ${metadata.name} has the maximum 0`, fix: "use max_scale 1 or more" };
 }
 
 function jsonOf(value: unknown): Json {

@@ -111,7 +111,7 @@ export function functionScope(context: WorkloadContext, scopeOfClass: Scope): Sc
       port: fn.port,
       service_port: SERVICE_PORT,
       url: fn.url,
-      replicas: alwaysOnReplicas(fn.scale),
+      replicas: fn.scale.toZero === true ? fn.scale.min : alwaysOnReplicas(fn.scale),
       min_scale: fn.scale.min,
       max_scale: fn.scale.max,
       max_concurrency: provision?.max_concurrency ?? 0,

@@ -5,6 +5,7 @@ import { alwaysOnReplicas } from "../../rendering/plan/scale.ts";
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
 import { assembleClass, prepareClass } from "../render-class.ts";
 import type { Manifest, Rendered, ReplicasOwner } from "../../rendering/model/rendered.ts";
+import { whyNoKnative, type ScalingFacts } from "../../rendering/model/cluster-facts.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 import type { FunctionChildren } from "../../rendering/workloads/workload.ts";
@@ -27,7 +28,7 @@ import { scoreTemplate } from "./criteria.ts";
 import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
 import { checkMonitor } from "./monitor-fields.ts";
-import { applyScaledObjects, checkScaledObject, isScaledObject } from "./scaled-object.ts";
+import { applyScaledObjects, checkScaledObject, countsOf, isScaledObject, whyNotWoken } from "./scaled-object.ts";
 import { fixedReplicasReason, followsMaximum } from "./replicas-source.ts";
 import { checkTemplate, isPerFunction, manifestsOf, type RawManifest } from "./validate.ts";
 import { createsPods, kindOf, WORKLOAD_OF_TYPE } from "./workload-kinds.ts";
@@ -54,8 +55,17 @@ export function userTemplate(objectName: string, spec: DeploymentTemplateSpec): 
     byNameOnly: spec.selection_criteria === undefined,
     revision,
     score: (input) => scoreTemplate(input, spec),
+    whyNotToZero: (cluster) => whyNotToZero(id, spec, cluster),
     render: (input) => renderUserTemplate(input, { id, spec, revision, manifests }),
   });
+}
+
+/** Knative starts the first replica, or a scaler of the template does. */
+function whyNotToZero(id: string, spec: DeploymentTemplateSpec, cluster: ScalingFacts): string | undefined {
+  const manifests = manifestsOf(spec);
+  if (spec.template_type === "Knative")
+    return whyNoKnative(cluster) ?? fixedReplicasReason(id, manifests, WORKLOAD_OF_TYPE.Knative);
+  return whyNotWoken(manifests, cluster);
 }
 
 interface Source {
@@ -118,12 +128,9 @@ function renderUserTemplate(
   const recordLowest = (raw: RawManifest, { metadata }: Manifest, context: WorkloadContext | undefined): void => {
     const least = context?.fn.scale.limits?.min.value;
     const scope = context === undefined || least === undefined ? scopeOfClass : scopeAt({ ...context, min: least });
-    const stated = fill(
-      (raw["spec"] as { readonly minReplicaCount?: unknown } | undefined)?.minReplicaCount,
-      scope,
-      budget,
-    );
-    if (stated.ok && typeof stated.value === "number") lowest.set(metadata.name ?? "", stated.value);
+    const filled = fill(raw, scope, budget);
+    const stated = filled.ok ? countsOf(filled.value as RawManifest).min : undefined;
+    if (stated !== undefined) lowest.set(metadata.name ?? "", stated);
   };
 
   /** Renders the manifests of a function, or without a context those of the class. */

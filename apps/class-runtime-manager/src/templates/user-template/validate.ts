@@ -3,7 +3,7 @@ import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/founda
 import { builtinTemplate } from "@oaas/models";
 import { foreignPlaceholders } from "./foreign-placeholder.ts";
 import { checkMonitor } from "./monitor-fields.ts";
-import { checkScaledObject, SCALED_OBJECT } from "./scaled-object.ts";
+import { checkScaledObject, HTTP_SCALED_OBJECT, SCALED_OBJECT } from "./scaled-object.ts";
 import { isKnownPath, similarPaths } from "./scope.ts";
 import { placeholdersIn } from "./walk.ts";
 import { kindOf, WORKLOAD_OF_TYPE, type TemplateType } from "./workload-kinds.ts";
@@ -29,6 +29,7 @@ const ALLOWED = new Set([
   "monitoring.coreos.com/v1/ServiceMonitor",
   "monitoring.coreos.com/v1/PodMonitor",
   SCALED_OBJECT,
+  HTTP_SCALED_OBJECT,
 ]);
 
 /** The manifests, in either spelling. */

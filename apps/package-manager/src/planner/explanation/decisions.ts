@@ -11,7 +11,9 @@ import type { Decision, PlannerAlgorithm, PlannedFunction, PlannedOdgm, PlannedU
 import { copySetsOf, worstBound } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
+import type { RequestedFunction } from "../sizing/functions.ts";
 import { layoutViolations } from "../sizing/state-layout.ts";
+import type { ZeroRule } from "../sizing/zero-scale.ts";
 import { pluralize, truncateShare, formatShare } from "./format.ts";
 import { failuresText, missedText } from "./planned-availability.ts";
 
@@ -21,6 +23,9 @@ interface PlannedDeployment {
   readonly placement: Placement;
   readonly units: readonly PlannedUnit[];
   readonly availability: PlannedAvailability;
+  readonly functions: readonly RequestedFunction[];
+  /** Of functions that state `min_scale: 0`, by function key. */
+  readonly zero: ReadonlyMap<string, ZeroRule>;
   readonly odgm?: PlannedOdgm;
 }
 
@@ -37,6 +42,7 @@ export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
     odgmDecision(planned),
     layoutDecision(planned),
     ...scaleDecisions(planned),
+    ...coldStartDecisions(planned),
   ];
   return decisions.filter((decision) => decision !== undefined);
 }
@@ -260,7 +266,7 @@ function layoutDecision({ odgm, task: { input } }: PlannedDeployment): Decision 
 }
 
 /** One decision per function and distinct scale. */
-function scaleDecisions({ task, placement, units }: PlannedDeployment): Decision[] {
+function scaleDecisions({ task, placement, units, zero }: PlannedDeployment): Decision[] {
   const clustersOf = new Map<PlannedFunction, string[]>();
   for (const { cluster, functions } of units) {
     for (const scale of functions) {
@@ -271,12 +277,47 @@ function scaleDecisions({ task, placement, units }: PlannedDeployment): Decision
   }
   const targets = new Map(task.demands.map(({ subject, target }) => [subject, target]));
   return [...clustersOf].map(([scale, clusters]) => ({
-    rule: `scale of ${scale.functionKey}: the largest of min_scale, availability and throughput`,
+    rule:
+      `scale of ${scale.functionKey}: ${zero.has(scale.functionKey) ? ZERO_RULE : ""}` +
+      "the largest of min_scale, availability and throughput",
     inputs: {
       target: targets.get(scale.functionKey) ?? targets.get(CLASS_SUBJECT),
       planned: placement.counts.get(scale.functionKey) ?? placement.replicas,
+      ...zeroInputs(zero.get(scale.functionKey)),
     },
     outcome: `${scale.minScale} in ${clusters.length === units.length ? "every cluster" : clusters.join(", ")}: ${scale.reason}`,
     wouldChange: "min_scale, nfr_requirements, or new measurements",
   }));
+}
+
+const ZERO_RULE = "a min_scale of 0 unless a stated availability forbids it, else ";
+
+function zeroInputs(rule: ZeroRule | undefined): Readonly<Record<string, unknown>> {
+  if (rule === undefined) return {};
+  const { stated, reach } = rule;
+  return {
+    min_scale: 0,
+    ...(stated === undefined ? {} : { stated }),
+    one_replica_per_cluster: truncateShare(reach, 9),
+  };
+}
+
+/** A function that runs without replicas misses a required latency whenever a request has to start one. */
+function coldStartDecisions({ functions, units }: PlannedDeployment): Decision[] {
+  return functions.flatMap(({ spec: { functionKey, nfr } }): Decision[] => {
+    const atZero = units.filter((unit) =>
+      unit.functions.some(
+        (scale) => scale.functionKey === functionKey && scale.basis === "user" && scale.minScale === 0,
+      ),
+    );
+    if (nfr.maxLatencyMs === undefined || atZero.length === 0) return [];
+    return [
+      {
+        rule: `warning: cold start of ${functionKey}: a request without a running replica waits until one is ready`,
+        inputs: { max_latency_ms: nfr.maxLatencyMs, clusters: atZero.map(({ cluster }) => cluster) },
+        outcome: `the first request after a pause is likely to miss the latency of ${nfr.maxLatencyMs} ms`,
+        wouldChange: "min_scale of 1 or more",
+      },
+    ];
+  });
 }

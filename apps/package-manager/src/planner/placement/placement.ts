@@ -196,6 +196,17 @@ function achievedAvailability(
     : independentAvailability(worstReplicas(placed, replicas), basis.algorithm);
 }
 
+/** The best availability of at most one replica in each chosen cluster, by the algorithm of the plan. */
+export function availabilityOfOneEach(task: PlacementTask, { chosen }: Placement): number {
+  const one = new Map(chosen.map(({ cluster }) => [cluster.name, 1]));
+  const placed = nodesWithAvailability(chosen, one, task.input.settings);
+  const ofFunction = { ...task, hasState: false };
+  return Math.max(
+    0,
+    ...placed.map((_, index) => achievedAvailability(ofFunction, worstReplicas(placed, index + 1), index + 1)),
+  );
+}
+
 /** The zone of a cluster by its labels; its region is part of the name, because zone names repeat in regions. */
 export function zoneOf({ labels }: Candidate["cluster"]): string | undefined {
   const zone = ownEntry(labels, "zone") ?? ownEntry(labels, "topology.kubernetes.io/zone");

@@ -3,6 +3,7 @@ import { pathIn, type RequestedFunction } from "./functions.ts";
 import {
   ownEntry,
   type CandidateCluster,
+  type ClusterAbility,
   type PlannedFunction,
   type PlannedUnit,
   type PlannerSettings,
@@ -10,6 +11,7 @@ import {
   type ScaleBasis,
 } from "../plan-types.ts";
 import { pluralize } from "../explanation/format.ts";
+import { forbidsZero, zeroReason, type ZeroRule } from "./zero-scale.ts";
 
 /** Quotients such as 3 / 1 do not round up because of floating point errors. */
 const ROUNDING = 1e-9;
@@ -31,6 +33,8 @@ export interface ScaleTask {
   readonly cluster?: CandidateCluster;
   /** The unit that runs in the cluster. */
   readonly previous?: PlannedUnit;
+  /** Present for a function that states `min_scale: 0`. */
+  readonly zero?: { readonly rule: ZeroRule; readonly ability: ClusterAbility };
 }
 
 /** Replicas that the required throughput needs at the assumed rate; undefined without a requirement. */
@@ -41,7 +45,8 @@ export function assumedReplicas({ spec }: RequestedFunction, { rpsPerReplica }: 
 
 /**
  * The minimum scale of one function in one cluster: the largest of `min_scale`, availability and throughput. Each
- * cluster must carry the whole throughput, because the others may be down.
+ * cluster must carry the whole throughput, because the others may be down. A `min_scale` of zero is kept unless a stated
+ * availability needs running replicas: replicas for the throughput start with the requests.
  */
 export function scaleFunction(task: ScaleTask): PlannedFunction {
   const { functionKey, provision } = task.fn.spec;
@@ -51,6 +56,10 @@ export function scaleFunction(task: ScaleTask): PlannedFunction {
     const reason = "runs without its own replicas";
     return { functionKey, minScale: minScale ?? 0, ...bounds, basis: "none", reason };
   }
+  const { zero } = task;
+  const zeroText = zero === undefined ? undefined : zeroReason(zero.rule, zero.ability);
+  if (zeroText !== undefined && zero?.ability === "able" && !forbidsZero(zero.rule))
+    return { functionKey, minScale: 0, ...bounds, basis: "user", reason: zeroText };
   const throughput = throughputNeed(task);
   const availability: Need = {
     basis: "availability",
@@ -58,7 +67,9 @@ export function scaleFunction(task: ScaleTask): PlannedFunction {
     because: `availability needs ${task.planned}`,
   };
   const user: Need | undefined =
-    minScale === undefined ? undefined : { basis: "user", replicas: minScale, because: `min_scale is ${minScale}` };
+    minScale === undefined
+      ? undefined
+      : { basis: "user", replicas: minScale, because: zeroText ?? `min_scale is ${minScale}` };
   const needs = [availability, throughput, user].filter((need) => need !== undefined);
   const deciding = needs.reduce((most, need) => (need.replicas > most.replicas ? need : most));
   return {

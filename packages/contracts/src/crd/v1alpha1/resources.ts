@@ -69,7 +69,11 @@ export const provisionConfig = withRules(
     max_concurrency: count.default(0).describe("Maximum concurrent requests per replica. 0: unlimited."),
     need_http2: z.boolean().default(false).describe("Whether the function requires HTTP/2 without TLS (h2c)."),
     ...cpuAndMemory,
-    min_scale: count.optional().describe("Minimum replicas; 0 lets Knative scale to zero."),
+    min_scale: count
+      .optional()
+      .describe(
+        "Minimum replicas; 0 scales to zero and needs a template that can (Knative, or a user template with KEDA).",
+      ),
     max_scale: count.optional().describe("Maximum replicas."),
     ...optionalMembers(podSettings),
   }),

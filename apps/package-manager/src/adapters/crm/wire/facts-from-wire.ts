@@ -14,6 +14,7 @@ import { timestamp } from "@oaas/foundation";
 import {
   AvailabilitySource,
   ClusterStatus,
+  LIST_LIMITS,
   TopologyNodeType,
   type AvailabilityMeasurement,
   type ClusterHealth,
@@ -36,8 +37,15 @@ export function healthFromWire(
     readyNodes: wire.readyNodes,
     availability: clampShare(wire.availability),
     availabilitySource: availabilitySource(wire.availabilityBasis),
+    zeroScaleTemplates: zeroScaleTemplates(wire),
     measurement: measurementFromWire(wire.availabilityMeasurement),
   });
+}
+
+function zeroScaleTemplates(wire: CrmEnvHealth | CrmClusterHealth): readonly string[] | undefined {
+  return wire.apiFeatures.includes("scale-to-zero")
+    ? wire.zeroScaleTemplates.slice(0, LIST_LIMITS.templates)
+    : undefined;
 }
 
 /** More evidence than a year is not plausible; it would leave no weight to a prior. */

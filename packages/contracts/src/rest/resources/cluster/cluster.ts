@@ -69,6 +69,11 @@ const clusterHealth = resource<Omit<ClusterHealth, "measurement">>()({
     "Source of `availability`: `measured` over time, present share of `ready_nodes`, or `configured`; absent when not reported.",
     enumeration(AvailabilitySource),
   ),
+  zeroScaleTemplates: optionalField(
+    "zero_scale_templates",
+    "Templates that can run a function with `min_scale: 0`; absent when not reported.",
+    array(string(), LIST_LIMITS.templates),
+  ),
 });
 
 /** Reads the health of a cluster from a response. */

@@ -57,7 +57,11 @@ export const provisionConfig = resource<ProvisionConfig>()(
     memoryRequest: nullable("memory_request", "Memory request as a Kubernetes quantity, such as `64Mi`.", quantity),
     cpuLimit: nullable("cpu_limit", "CPU limit; must not be below the request.", quantity),
     memoryLimit: nullable("memory_limit", "Memory limit; must not be below the request.", quantity),
-    minScale: nullable("min_scale", "Minimum replicas in each cluster; the planner may raise it.", count),
+    minScale: nullable(
+      "min_scale",
+      "Minimum replicas in each cluster; the planner may raise it. 0 scales to zero.",
+      count,
+    ),
     maxScale: nullable("max_scale", "Maximum replicas in each cluster; planning fails when more are needed.", count),
     env: kubernetes("env"),
     envFrom: kubernetes("envFrom"),
