@@ -182,7 +182,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["topology"] },
     { folders: ["controller/kinds"] },
     { folders: ["controller/children"] },
-    { folders: ["controller/cluster", "controller/quotas", "controller/user-templates"] },
+    { folders: ["controller/cluster", "controller/quotas", "controller/references", "controller/user-templates"] },
     { folders: ["controller/reconcile"] },
     { folders: ["controller"] },
     { folders: ["nfr/components"], pure: true },

@@ -18,6 +18,7 @@ const QUICK_CONTROLLERS = [
   "nfr-status",
   "ownership",
   "quota",
+  "references",
   "resize",
   "scale-to-zero",
   "template-roll-out",

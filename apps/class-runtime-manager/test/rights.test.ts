@@ -131,7 +131,8 @@ const OBJECTS: readonly object[] = [
     },
   },
   classManifest("plain", { selected_template: "full", state_spec: {} }),
-  classManifest("sets", { selected_template: "statefulset" }),
+  { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name: "functions" }, value: 10 },
+  classManifest("sets", { selected_template: "statefulset", functions: [fn({ priorityClassName: "functions" })] }),
   classManifest("everywhere", { selected_template: "daemonset" }),
   classManifest("once", { selected_template: "job" }),
   classManifest("by-requests", { selected_template: "knative" }),
@@ -330,6 +331,19 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     expect(features.createNamespaces).toBe(true);
     for (const overlay of ["dev", "edge", "full"])
       expect(verbsIn(await manifestsOf(`overlays/${overlay}`), "namespaces")).toEqual([]);
+  });
+
+  test("the component check-secrets allows reading single Secrets, and the overlays do not", async () => {
+    const overlays = path.relative(folder.path, path.join(MANAGER, "overlays", "dev"));
+    const components = [path.relative(folder.path, path.join(MANAGER, "check-secrets"))];
+    writeFileSync(path.join(folder.path, "kustomization.yaml"), JSON.stringify({ resources: [overlays], components }));
+    const verbsOf = (manifests: readonly Manifest[]): readonly string[] =>
+      manifests.flatMap(({ rules = [] }) =>
+        rules.flatMap(({ resources, verbs }) => (resources.includes("secrets") ? verbs : [])),
+      );
+    expect(verbsOf(await manifestsOf(path.relative(MANAGER, folder.path)))).toEqual(["get"]);
+    for (const overlay of ["dev", "edge", "full"])
+      expect(verbsOf(await manifestsOf(`overlays/${overlay}`))).toEqual([]);
   });
 
   test("the component metrics opens the metrics port for Prometheus only, and the overlays do not", async () => {

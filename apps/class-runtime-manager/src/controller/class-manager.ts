@@ -29,6 +29,7 @@ import { enforceableClass, type EnforceableClass } from "./reconcile/enforceable
 import { observeClass } from "./reconcile/write-status.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
 import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./kinds/class-kind.ts";
+import { ReferenceChecker } from "./references/reference-checker.ts";
 import { TemplateSources } from "./user-templates/template-sources.ts";
 import { TemplateRevisions } from "./user-templates/template-revisions.ts";
 import { TemplateUsers } from "./user-templates/template-users.ts";
@@ -144,6 +145,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     applier,
     drift: new DriftLog(),
     resizer: new PodResizer(actingClient, events),
+    references: new ReferenceChecker({ client, clock: ambient.clock, logger }),
     templateSources,
     pods,
     events,

@@ -59,5 +59,6 @@ export {
   ownerLabelValue,
   TEMPLATE_ANNOTATION,
 } from "../rendering/manifests/labels.ts";
+export { podReferences, type PodReference, type ReferenceKind } from "../rendering/manifests/pod-references.ts";
 export { FUNCTION_CONTAINER } from "../rendering/manifests/pod.ts";
 export { monitorNames, odgmNames } from "../rendering/plan/names.ts";

@@ -9,6 +9,7 @@ import type { DriftLog } from "../children/drift-log.ts";
 import type { PodResizer } from "../children/resize-pods.ts";
 import type { PodView } from "../cluster/pod-view.ts";
 import type { OwnWrites } from "./own-writes.ts";
+import type { ReferenceChecker } from "../references/reference-checker.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { UnconfirmedChildren } from "../children/unconfirmed-children.ts";
 import type { ClassKind } from "../kinds/class-kind.ts";
@@ -32,6 +33,7 @@ export interface ReconcileDeps<T extends KubeObject> {
   /** Corrections of children that are not in the status of their class yet. */
   readonly drift: DriftLog;
   readonly resizer: PodResizer;
+  readonly references: ReferenceChecker;
   readonly templateSources: TemplateSources;
   readonly templates: UserTemplates;
   readonly pods: PodView;

@@ -12,7 +12,7 @@ import { finalize, FORBIDDEN_RETRY_MS, removePredecessorChildren } from "./final
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "../children/remove-children.ts";
 import { excludeChildren } from "../children/unconfirmed-children.ts";
-import { writeStatus } from "./write-status.ts";
+import { findMissingReferences, writeStatus, type PassResult } from "./write-status.ts";
 import { resolveNameConflicts } from "../children/knative-names.ts";
 import { scaleRevisions } from "../children/revision-scale.ts";
 import { ownerLabelValue } from "../../templates/index.ts";
@@ -47,12 +47,14 @@ export async function reconcile<T extends KubeObject>(
   const problems = [...desired.problems, ...outcome.problems];
   if (outcome.written > 0 && problems.length === 0 && mayDeferStatus(current, deps.deferredStatus))
     return checkAgain(1, STATUS_DEFERRED);
-  const step = await writeStatus(current, { desired, problems, live: outcome.live, deleting: false }, context, deps);
+  const missingReferences = await findMissingReferences(current, desired, context.signal, deps);
+  const pass = { desired, problems, live: outcome.live, deleting: false, missingReferences };
+  const step = await writeStatus(current, pass, context, deps);
   const retry =
     outcome.retry ?? (problems.length === 0 ? await resizePods(current, desired, context.signal, deps) : undefined);
   if (retry) throw retry;
   deps.unconfirmed.clear(key);
-  return outcomeOf(step, problems, deps.clock);
+  return outcomeOf(step, { problems, missingReferences }, deps.clock);
 }
 
 /**
@@ -208,8 +210,16 @@ const RECHECK_MS: Readonly<Partial<Record<Reason, number>>> = {
   ApplyInvalid: 60_000,
 };
 
-function outcomeOf(step: LifecycleStep, problems: readonly Problem[], clock: Clock): Outcome {
+/** Delay before missing references are checked again: their creation triggers no event. */
+const MISSING_RECHECK_MS = 3_000;
+
+function outcomeOf(
+  step: LifecycleStep,
+  { problems, missingReferences }: Required<Pick<PassResult, "problems" | "missingReferences">>,
+  clock: Clock,
+): Outcome {
   const soonest = Math.min(
+    ...(missingReferences.length > 0 ? [MISSING_RECHECK_MS] : []),
     ...problems.map(({ reason }) => RECHECK_MS[reason] ?? Infinity),
     step.recheckAtMs === undefined ? Infinity : Math.max(250, step.recheckAtMs - clock.now()),
   );

@@ -4,7 +4,7 @@ import type { ReconcileContext } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
 import { isPodReady } from "../../lifecycle/diagnosis/diagnose-pod.ts";
 import { evaluate, type LifecycleStep } from "../../lifecycle/evaluate.ts";
-import type { Observation, Problem } from "../../lifecycle/observation/observation.ts";
+import type { MissingReference, Observation, Problem } from "../../lifecycle/observation/observation.ts";
 import { conditionIn, type Workload } from "../../lifecycle/observation/observed-objects.ts";
 import { ownStatus } from "../../lifecycle/status/field-ownership.ts";
 import { isWorkload } from "../../lifecycle/diagnosis/readiness.ts";
@@ -21,6 +21,8 @@ export interface PassResult {
   readonly problems: readonly Problem[];
   readonly live: readonly LiveChild[];
   readonly deleting: boolean;
+  /** Objects that the pods need and that do not exist. */
+  readonly missingReferences?: readonly MissingReference[];
 }
 
 /** Computes the status and writes it if it changed. */
@@ -90,6 +92,7 @@ function buildObservation<T extends KubeObject>(
     events,
     odgmReading: deps.odgmReading(metadata.uid),
     driftCorrections: driftOf(object, deps),
+    ...(pass.missingReferences === undefined ? {} : { missingReferences: pass.missingReferences }),
   };
 }
 
@@ -97,6 +100,16 @@ function driftOf<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>
   const stored = deps.classKind.statusOf(object)?.drift_corrections;
   const merged = deps.drift.merged(object.metadata.uid, stored, deps.clock.now());
   return merged === undefined ? undefined : [...merged];
+}
+
+/** Finds the objects that the pods of the class need and that do not exist. */
+export function findMissingReferences<T extends KubeObject>(
+  { metadata }: Stored<T>,
+  { expected }: DesiredChildren,
+  signal: AbortSignal,
+  { references }: ReconcileDeps<T>,
+): Promise<readonly MissingReference[]> {
+  return references.findMissing(metadata.namespace ?? "", expected?.children ?? [], signal);
 }
 
 /** Observes a class without writing anything. */
@@ -107,7 +120,9 @@ export async function observeClass<T extends KubeObject>(
 ): Promise<Observation> {
   const desired = renderDesired(object, deps, "check");
   const live = deps.children.childrenOf(object.metadata.uid);
-  const pass = { desired, problems: desired.problems, live, deleting: isBeingDeleted(object) };
+  const deleting = isBeingDeleted(object);
+  const missingReferences = deleting ? [] : await findMissingReferences(object, desired, signal, deps);
+  const pass = { desired, problems: desired.problems, live, deleting, missingReferences };
   const observation = buildObservation(object, pass, [], deps);
   return { ...observation, events: await listWarnings(observation, signal, deps) };
 }

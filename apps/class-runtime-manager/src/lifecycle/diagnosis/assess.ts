@@ -6,6 +6,7 @@ import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "../ob
 import { conditionIn, type Workload } from "../observation/observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
 import { isFaultReason, type Reason } from "../observation/reasons.ts";
+import { withMissingReferences } from "./missing-references.ts";
 import { withScaleToZero } from "./scaled-to-zero.ts";
 
 /** State of one workload. */
@@ -116,7 +117,8 @@ function assessWorkload(
     return { ref, readiness: absent, findings: [finding("ChildMissing", ref, absent.message)] };
   }
   const patience = { nowMs, deadlineMs: observation.progressDeadlineMs ?? DEFAULT_DEADLINE_MS };
-  return { ref, workload, readiness, ...diagnoseWorkload(workload, readiness, observation, patience) };
+  const health = { ref, workload, readiness, ...diagnoseWorkload(workload, readiness, observation, patience) };
+  return withMissingReferences(health, observation);
 }
 
 function odgmHealth(

@@ -69,6 +69,15 @@ export interface Problem {
   readonly object?: ObjectRef | undefined;
 }
 
+/** An object that the pods of a workload need and that does not exist. */
+export interface MissingReference {
+  readonly workload: ObjectRef;
+  readonly kind: string;
+  readonly name: string;
+  /** The field of the pod that names it, such as `env DATABASE_URL`. */
+  readonly usedBy: string;
+}
+
 /** Health that the state store reports through its API. */
 export interface OdgmReading {
   /** Whether it serves all its shards. */
@@ -104,6 +113,8 @@ export interface Observation {
   readonly events: readonly ObservedEvent[];
   /** Absent when the state store is not checked; then its workload alone decides. */
   readonly odgmReading?: OdgmReading | undefined;
+  /** Objects that its pods need and that do not exist; absent while the class is deleted. */
+  readonly missingReferences?: readonly MissingReference[];
   /** Corrections of children to store; absent if there was none. */
   readonly driftCorrections?: ClassRuntimeStatus["drift_corrections"];
   /** Progress deadline for kinds without one in Kubernetes. Default: ten minutes. */

@@ -78,6 +78,11 @@ export const REASONS = {
     verdict: "permanent",
     action: "Grant the service account of the class runtime manager the permission that the message names.",
   },
+  ReferenceMissing: {
+    effect: "fault",
+    verdict: "permanent",
+    action: "Create the objects that the message names in the namespace of the class, or correct their names.",
+  },
   Quota: {
     effect: "fault",
     verdict: "permanent",
