@@ -634,7 +634,9 @@ describe("pod settings", () => {
     functions: [{ function_key: "C.run", provision_config: { ...provision_config, ...more } }],
   });
 
-  test.each(["k8s_deployment", "statefulset", "daemonset", "knative"])("are rendered by %s", (template) => {
+  const WITH_PROBES = ["dev", "edge", "full", "k8s_deployment", "statefulset", "daemonset", "knative"];
+
+  test.each(WITH_PROBES)("are rendered by %s", (template) => {
     const rendered = render({ spec: { ...spec(), selected_template: template } });
     const workload = rendered.children.find(
       (child) => child.metadata.name === rendered.functions[0]?.workload?.name && podSpecOf(child) !== undefined,
@@ -665,9 +667,65 @@ describe("pod settings", () => {
     expect(JSON.stringify(refusalOf({ spec: twice }))).toContain("A is also in config");
   });
 
-  test("that Knative refuses are refused with the remedy", () => {
-    const given = { ...spec({ priorityClassName: "high" }), selected_template: "knative" };
-    const refusal = refusalOf({ spec: given });
-    expect(JSON.stringify(refusal)).toContain("use another template, such as k8s_deployment");
+  test("are rendered by job, which has no probes", () => {
+    const rendered = render({ spec: { ...spec(), selected_template: "job" } });
+    const job = find(rendered, "Job");
+    expect(container(job)).toMatchObject({
+      command: ["/app"],
+      envFrom: [{ configMapRef: { name: "c" } }],
+      resources: { limits: { "nvidia.com/gpu": "1" } },
+    });
+    expect(container(job)).not.toHaveProperty("readinessProbe");
+  });
+
+  const SPREAD = [{ maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "ScheduleAnyway" }];
+
+  test.each(["dev", "edge", "full", "k8s_deployment", "statefulset", "daemonset", "job"])(
+    "for scheduling are rendered by %s",
+    (template) => {
+      const stated = { priorityClassName: "high", topologySpreadConstraints: SPREAD };
+      const rendered = render({ spec: { ...spec(stated), selected_template: template } });
+      const [pod] = rendered.children.flatMap((child) => podSpecOf(child) ?? []);
+      expect(pod).toMatchObject({
+        priorityClassName: "high",
+        topologySpreadConstraints: [{ ...SPREAD[0], labelSelector: { matchLabels: { app: "order" } } }],
+      });
+    },
+  );
+
+  test.each<{ setting: object; path: string; flag: string }>([
+    { setting: { priorityClassName: "high" }, path: "priorityClassName", flag: "podspec-priorityclassname" },
+    {
+      setting: { topologySpreadConstraints: SPREAD },
+      path: "topologySpreadConstraints",
+      flag: "podspec-topologyspreadconstraints",
+    },
+    {
+      setting: { env: [{ name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }] },
+      path: "env[0].valueFrom.fieldRef",
+      flag: "podspec-fieldref",
+    },
+    {
+      setting: { env: [{ name: "CPU", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }] },
+      path: "env[0].valueFrom.resourceFieldRef",
+      flag: "podspec-fieldref",
+    },
+    {
+      setting: {
+        volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }],
+        volumeMounts: [{ name: "data", mountPath: "/data" }],
+      },
+      path: "volumes[0].persistentVolumeClaim",
+      flag: "podspec-persistent-volume-claim",
+    },
+  ])("are refused by knative with the feature that $path needs", ({ setting, path, flag }) => {
+    const refusal = refusalOf({ spec: { ...spec(setting), selected_template: "knative" } });
+    expect(refusal?.violations).toMatchObject([
+      {
+        path: `$.functions[0].provision_config.${path}`,
+        message: expect.stringContaining(`without the Knative feature kubernetes.${flag}`) as string,
+        fix: "use another template, such as k8s_deployment",
+      },
+    ]);
   });
 });
