@@ -168,8 +168,11 @@ function assignedNames(
   const names = new Map<string, string>();
   for (const { object } of children) {
     const key = object.metadata.annotations?.[FUNCTION_KEY_ANNOTATION];
-    if (key !== undefined && ["Deployment", "StatefulSet", "DaemonSet", "Job", "Service"].includes(object.kind))
-      names.set(key, object.metadata.name);
+    if (key === undefined || !["Deployment", "StatefulSet", "DaemonSet", "Job", "Service"].includes(object.kind))
+      continue;
+    // The name of a Job ends with the hash of its spec; its label has the name of the function.
+    const name = object.kind === "Job" ? object.metadata.labels?.["app"] : object.metadata.name;
+    if (name !== undefined) names.set(key, name);
   }
   for (const { function_key: key, service } of status?.functions ?? []) if (service) names.set(key, service);
   return names;
