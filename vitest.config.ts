@@ -17,6 +17,7 @@ const QUICK_CONTROLLERS = [
   "namespaces",
   "nfr-status",
   "ownership",
+  "preview",
   "quota",
   "references",
   "resize",

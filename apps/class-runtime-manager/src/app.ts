@@ -268,6 +268,7 @@ function createServices(
       client,
       serviceOf: (object, functionKey, signal) => findFunctionService(client, object, functionKey, signal),
     },
+    preview: (object, signal) => crm.preview(object, signal),
     explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
     cluster,
     measuredAvailability: () => recorder?.measure(),

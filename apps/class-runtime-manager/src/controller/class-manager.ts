@@ -26,6 +26,7 @@ import { Quotas } from "./quotas/quotas.ts";
 import { UnconfirmedChildren } from "./children/unconfirmed-children.ts";
 import { ServedKinds } from "./cluster/served-kinds.ts";
 import { enforceableClass, type EnforceableClass } from "./reconcile/enforceable-class.ts";
+import { previewClass, type ClassPreview } from "./reconcile/preview-class.ts";
 import { observeClass } from "./reconcile/write-status.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
 import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./kinds/class-kind.ts";
@@ -85,6 +86,8 @@ export interface ClassManager {
   enforceable(object: Stored<KubeObject>): EnforceableClass | undefined;
   /** Observes a class, for explanations. */
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
+  /** The changes that the next reconcile of this object would make, once the served kinds are known. */
+  preview(object: ClassRuntime, signal: AbortSignal): Promise<ClassPreview>;
 }
 
 /**
@@ -217,6 +220,10 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
       : enforceableClass(object as Stored<ClassRuntime & KubeObject>, observeDeps);
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
     observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observeDeps);
+  const preview = async (object: ClassRuntime, signal: AbortSignal): Promise<ClassPreview> => {
+    await kinds.whenKnown(signal);
+    return previewClass(object as Stored<ClassRuntime & KubeObject>, signal, observeDeps);
+  };
   return {
     manager,
     informers,
@@ -231,6 +238,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     actingClient,
     enforceable,
     observe,
+    preview,
   };
 }
 

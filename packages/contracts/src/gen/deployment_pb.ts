@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file deployment.proto.
  */
 export const file_deployment: GenFile = /*@__PURE__*/
-  fileDesc("ChBkZXBsb3ltZW50LnByb3RvEg9vYWFzLmRlcGxveW1lbnQibwoNRGVwbG95UmVxdWVzdBI4Cg9kZXBsb3ltZW50X3VuaXQYASABKAsyHy5vYWFzLmRlcGxveW1lbnQuRGVwbG95bWVudFVuaXQSFgoJbmFtZXNwYWNlGGQgASgJSACIAQFCDAoKX25hbWVzcGFjZSKGAgoORGVwbG95UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIVCg1kZXBsb3ltZW50X2lkGAIgASgJEhQKB21lc3NhZ2UYAyABKAlIAIgBARIQCghhY2NlcHRlZBhkIAEoCBI9Cg1jbGFzc19ydW50aW1lGGUgASgLMiEub2Fhcy5ydW50aW1lLkNsYXNzUnVudGltZVN1bW1hcnlIAYgBARIvCgdvdXRjb21lGGYgASgOMh4ub2Fhcy5kZXBsb3ltZW50LkRlcGxveU91dGNvbWVCCgoIX21lc3NhZ2VCEAoOX2NsYXNzX3J1bnRpbWUiWQoaR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlIsQCChtHZXREZXBsb3ltZW50U3RhdHVzUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI4CgpkZXBsb3ltZW50GAIgASgLMh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveW1lbnRVbml0SACIAQESFAoHbWVzc2FnZRgDIAEoCUgBiAEBEkAKFHN0YXR1c19yZXNvdXJjZV9yZWZzGAQgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEj0KDWNsYXNzX3J1bnRpbWUYZCABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgCiAEBQg0KC19kZXBsb3ltZW50QgoKCF9tZXNzYWdlQhAKDl9jbGFzc19ydW50aW1lInoKF0RlbGV0ZURlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGGQgASgJSACIAQESFQoIcmV2aXNpb24YZSABKARIAYgBAUIMCgpfbmFtZXNwYWNlQgsKCV9yZXZpc2lvbiJlChhEZWxldGVEZXBsb3ltZW50UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIUCgdtZXNzYWdlGAIgASgJSACIAQFCCgoIX21lc3NhZ2UimAMKGExpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBIZCgxwYWNrYWdlX25hbWUYASABKAlIAIgBARIWCgljbGFzc19rZXkYAiABKAlIAYgBARIXCgp0YXJnZXRfZW52GAMgASgJSAKIAQESEwoGc3RhdHVzGAQgASgJSAOIAQESEgoFbGltaXQYCiABKA1IBIgBARITCgZvZmZzZXQYCyABKA1IBYgBARIWCgluYW1lc3BhY2UYZCABKAlIBogBARIXCgpwYWdlX3Rva2VuGGUgASgJSAeIAQESGwoOZGVwbG95bWVudF9rZXkYZiABKAlICIgBARIXCgptYW5hZ2VkX2J5GGcgASgJSAmIAQFCDwoNX3BhY2thZ2VfbmFtZUIMCgpfY2xhc3Nfa2V5Qg0KC190YXJnZXRfZW52QgkKB19zdGF0dXNCCAoGX2xpbWl0QgkKB19vZmZzZXRCDAoKX25hbWVzcGFjZUINCgtfcGFnZV90b2tlbkIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnkipgEKGUxpc3RDbGFzc1J1bnRpbWVzUmVzcG9uc2USMAoFaXRlbXMYASADKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YZCABKAkSGAoLdG90YWxfY291bnQYZSABKA1IAIgBARIUCgxyZXN1bWVfdG9rZW4YZiABKAlCDgoMX3RvdGFsX2NvdW50IlUKFkdldENsYXNzUnVudGltZVJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlImQKF0dldENsYXNzUnVudGltZVJlc3BvbnNlEjoKCmRlcGxveW1lbnQYASABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgAiAEBQg0KC19kZXBsb3ltZW50IsUCChlXYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0EhkKDHBhY2thZ2VfbmFtZRgBIAEoCUgAiAEBEhYKCWNsYXNzX2tleRgCIAEoCUgBiAEBEhYKCW5hbWVzcGFjZRgDIAEoCUgCiAEBEhoKDWRlcGxveW1lbnRfaWQYBCABKAlIA4gBARIbCg5kZXBsb3ltZW50X2tleRgFIAEoCUgEiAEBEhcKCm1hbmFnZWRfYnkYBiABKAlIBYgBARIZCgxyZXN1bWVfdG9rZW4YCiABKAlIBogBAUIPCg1fcGFja2FnZV9uYW1lQgwKCl9jbGFzc19rZXlCDAoKX25hbWVzcGFjZUIQCg5fZGVwbG95bWVudF9pZEIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnlCDwoNX3Jlc3VtZV90b2tlbiK5AQoaV2F0Y2hDbGFzc1J1bnRpbWVzUmVzcG9uc2USNAoEdHlwZRgBIAEoDjImLm9hYXMuZGVwbG95bWVudC5DbGFzc1J1bnRpbWVFdmVudFR5cGUSPQoNY2xhc3NfcnVudGltZRgCIAEoCzIhLm9hYXMucnVudGltZS5DbGFzc1J1bnRpbWVTdW1tYXJ5SACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJQhAKDl9jbGFzc19ydW50aW1lIoUBChpFeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleSJNChtFeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USLgoLZXhwbGFuYXRpb24YASABKAsyGS5vYWFzLnJ1bnRpbWUuRXhwbGFuYXRpb24iVAoVR2V0RW5mb3JjZW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGAIgASgJSACIAQFCDAoKX25hbWVzcGFjZSJOChZHZXRFbmZvcmNlbWVudFJlc3BvbnNlEjQKC2VuZm9yY2VtZW50GAEgASgLMh8ub2Fhcy5ydW50aW1lLkVuZm9yY2VtZW50UmVwb3J0IvQBChFTdHJlYW1Mb2dzUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBEg4KBmZvbGxvdxgEIAEoCBIXCgp0YWlsX2xpbmVzGAUgASgNSAKIAQESGgoNc2luY2Vfc2Vjb25kcxgGIAEoDUgDiAEBEhAKCHByZXZpb3VzGAcgASgIQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleUINCgtfdGFpbF9saW5lc0IQCg5fc2luY2Vfc2Vjb25kcyI9ChJTdHJlYW1Mb2dzUmVzcG9uc2USJwoFbGluZXMYASADKAsyGC5vYWFzLmRlcGxveW1lbnQuTG9nTGluZSJWCgdMb2dMaW5lEgsKA3BvZBgBIAEoCRIUCgxmdW5jdGlvbl9rZXkYAiABKAkSCgoCYXQYAyABKAkSDAoEdGV4dBgEIAEoCRIOCgZub3RpY2UYBSABKAgijAIKFUludm9rZUZ1bmN0aW9uUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhQKDGZ1bmN0aW9uX2tleRgDIAEoCRIOCgZtZXRob2QYBCABKAkSDAoEcGF0aBgFIAEoCRJECgdoZWFkZXJzGAYgAygLMjMub2Fhcy5kZXBsb3ltZW50Lkludm9rZUZ1bmN0aW9uUmVxdWVzdC5IZWFkZXJzRW50cnkSDAoEYm9keRgHIAEoDBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfbmFtZXNwYWNlIq0BChZJbnZva2VGdW5jdGlvblJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoDRJFCgdoZWFkZXJzGAIgAygLMjQub2Fhcy5kZXBsb3ltZW50Lkludm9rZUZ1bmN0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAwaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEqhQEKDURlcGxveU91dGNvbWUSHgoaREVQTE9ZX09VVENPTUVfVU5TUEVDSUZJRUQQABIaChZERVBMT1lfT1VUQ09NRV9DUkVBVEVEEAESGgoWREVQTE9ZX09VVENPTUVfVVBEQVRFRBACEhwKGERFUExPWV9PVVRDT01FX1VOQ0hBTkdFRBADKuQCChVDbGFzc1J1bnRpbWVFdmVudFR5cGUSKAokQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX1VOU1BFQ0lGSUVEEAASLQopQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX1NOQVBTSE9UX1NUQVJURUQQARIqCiZDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfU05BUFNIT1RfSVRFTRACEi4KKkNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9TTkFQU0hPVF9DT01QTEVURRADEiIKHkNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9BRERFRBAEEiUKIUNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9NT0RJRklFRBAFEiQKIENMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9ERUxFVEVEEAYSJQohQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX0JPT0tNQVJLEAcyjQgKEURlcGxveW1lbnRTZXJ2aWNlEkkKBkRlcGxveRIeLm9hYXMuZGVwbG95bWVudC5EZXBsb3lSZXF1ZXN0Gh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveVJlc3BvbnNlEnAKE0dldERlcGxveW1lbnRTdGF0dXMSKy5vYWFzLmRlcGxveW1lbnQuR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QaLC5vYWFzLmRlcGxveW1lbnQuR2V0RGVwbG95bWVudFN0YXR1c1Jlc3BvbnNlEmcKEERlbGV0ZURlcGxveW1lbnQSKC5vYWFzLmRlcGxveW1lbnQuRGVsZXRlRGVwbG95bWVudFJlcXVlc3QaKS5vYWFzLmRlcGxveW1lbnQuRGVsZXRlRGVwbG95bWVudFJlc3BvbnNlEmoKEUxpc3RDbGFzc1J1bnRpbWVzEikub2Fhcy5kZXBsb3ltZW50Lkxpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBoqLm9hYXMuZGVwbG95bWVudC5MaXN0Q2xhc3NSdW50aW1lc1Jlc3BvbnNlEmQKD0dldENsYXNzUnVudGltZRInLm9hYXMuZGVwbG95bWVudC5HZXRDbGFzc1J1bnRpbWVSZXF1ZXN0Gigub2Fhcy5kZXBsb3ltZW50LkdldENsYXNzUnVudGltZVJlc3BvbnNlEm8KEldhdGNoQ2xhc3NSdW50aW1lcxIqLm9hYXMuZGVwbG95bWVudC5XYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0Gisub2Fhcy5kZXBsb3ltZW50LldhdGNoQ2xhc3NSdW50aW1lc1Jlc3BvbnNlMAEScAoTRXhwbGFpbkNsYXNzUnVudGltZRIrLm9hYXMuZGVwbG95bWVudC5FeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBosLm9hYXMuZGVwbG95bWVudC5FeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USYQoOR2V0RW5mb3JjZW1lbnQSJi5vYWFzLmRlcGxveW1lbnQuR2V0RW5mb3JjZW1lbnRSZXF1ZXN0Gicub2Fhcy5kZXBsb3ltZW50LkdldEVuZm9yY2VtZW50UmVzcG9uc2USVwoKU3RyZWFtTG9ncxIiLm9hYXMuZGVwbG95bWVudC5TdHJlYW1Mb2dzUmVxdWVzdBojLm9hYXMuZGVwbG95bWVudC5TdHJlYW1Mb2dzUmVzcG9uc2UwARJhCg5JbnZva2VGdW5jdGlvbhImLm9hYXMuZGVwbG95bWVudC5JbnZva2VGdW5jdGlvblJlcXVlc3QaJy5vYWFzLmRlcGxveW1lbnQuSW52b2tlRnVuY3Rpb25SZXNwb25zZWIGcHJvdG8z", [file_common, file_deployment_types, file_explanation, file_runtime]);
+  fileDesc("ChBkZXBsb3ltZW50LnByb3RvEg9vYWFzLmRlcGxveW1lbnQibwoNRGVwbG95UmVxdWVzdBI4Cg9kZXBsb3ltZW50X3VuaXQYASABKAsyHy5vYWFzLmRlcGxveW1lbnQuRGVwbG95bWVudFVuaXQSFgoJbmFtZXNwYWNlGGQgASgJSACIAQFCDAoKX25hbWVzcGFjZSKGAgoORGVwbG95UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIVCg1kZXBsb3ltZW50X2lkGAIgASgJEhQKB21lc3NhZ2UYAyABKAlIAIgBARIQCghhY2NlcHRlZBhkIAEoCBI9Cg1jbGFzc19ydW50aW1lGGUgASgLMiEub2Fhcy5ydW50aW1lLkNsYXNzUnVudGltZVN1bW1hcnlIAYgBARIvCgdvdXRjb21lGGYgASgOMh4ub2Fhcy5kZXBsb3ltZW50LkRlcGxveU91dGNvbWVCCgoIX21lc3NhZ2VCEAoOX2NsYXNzX3J1bnRpbWUiWQoaR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlIsQCChtHZXREZXBsb3ltZW50U3RhdHVzUmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRI4CgpkZXBsb3ltZW50GAIgASgLMh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveW1lbnRVbml0SACIAQESFAoHbWVzc2FnZRgDIAEoCUgBiAEBEkAKFHN0YXR1c19yZXNvdXJjZV9yZWZzGAQgAygLMiIub2Fhcy5kZXBsb3ltZW50LlJlc291cmNlUmVmZXJlbmNlEj0KDWNsYXNzX3J1bnRpbWUYZCABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgCiAEBQg0KC19kZXBsb3ltZW50QgoKCF9tZXNzYWdlQhAKDl9jbGFzc19ydW50aW1lInoKF0RlbGV0ZURlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGGQgASgJSACIAQESFQoIcmV2aXNpb24YZSABKARIAYgBAUIMCgpfbmFtZXNwYWNlQgsKCV9yZXZpc2lvbiJlChhEZWxldGVEZXBsb3ltZW50UmVzcG9uc2USJwoGc3RhdHVzGAEgASgOMhcub2Fhcy5jb21tb24uU3RhdHVzQ29kZRIUCgdtZXNzYWdlGAIgASgJSACIAQFCCgoIX21lc3NhZ2UimAMKGExpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBIZCgxwYWNrYWdlX25hbWUYASABKAlIAIgBARIWCgljbGFzc19rZXkYAiABKAlIAYgBARIXCgp0YXJnZXRfZW52GAMgASgJSAKIAQESEwoGc3RhdHVzGAQgASgJSAOIAQESEgoFbGltaXQYCiABKA1IBIgBARITCgZvZmZzZXQYCyABKA1IBYgBARIWCgluYW1lc3BhY2UYZCABKAlIBogBARIXCgpwYWdlX3Rva2VuGGUgASgJSAeIAQESGwoOZGVwbG95bWVudF9rZXkYZiABKAlICIgBARIXCgptYW5hZ2VkX2J5GGcgASgJSAmIAQFCDwoNX3BhY2thZ2VfbmFtZUIMCgpfY2xhc3Nfa2V5Qg0KC190YXJnZXRfZW52QgkKB19zdGF0dXNCCAoGX2xpbWl0QgkKB19vZmZzZXRCDAoKX25hbWVzcGFjZUINCgtfcGFnZV90b2tlbkIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnkipgEKGUxpc3RDbGFzc1J1bnRpbWVzUmVzcG9uc2USMAoFaXRlbXMYASADKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YZCABKAkSGAoLdG90YWxfY291bnQYZSABKA1IAIgBARIUCgxyZXN1bWVfdG9rZW4YZiABKAlCDgoMX3RvdGFsX2NvdW50IlUKFkdldENsYXNzUnVudGltZVJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIWCgluYW1lc3BhY2UYZCABKAlIAIgBAUIMCgpfbmFtZXNwYWNlImQKF0dldENsYXNzUnVudGltZVJlc3BvbnNlEjoKCmRlcGxveW1lbnQYASABKAsyIS5vYWFzLnJ1bnRpbWUuQ2xhc3NSdW50aW1lU3VtbWFyeUgAiAEBQg0KC19kZXBsb3ltZW50IsUCChlXYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0EhkKDHBhY2thZ2VfbmFtZRgBIAEoCUgAiAEBEhYKCWNsYXNzX2tleRgCIAEoCUgBiAEBEhYKCW5hbWVzcGFjZRgDIAEoCUgCiAEBEhoKDWRlcGxveW1lbnRfaWQYBCABKAlIA4gBARIbCg5kZXBsb3ltZW50X2tleRgFIAEoCUgEiAEBEhcKCm1hbmFnZWRfYnkYBiABKAlIBYgBARIZCgxyZXN1bWVfdG9rZW4YCiABKAlIBogBAUIPCg1fcGFja2FnZV9uYW1lQgwKCl9jbGFzc19rZXlCDAoKX25hbWVzcGFjZUIQCg5fZGVwbG95bWVudF9pZEIRCg9fZGVwbG95bWVudF9rZXlCDQoLX21hbmFnZWRfYnlCDwoNX3Jlc3VtZV90b2tlbiK5AQoaV2F0Y2hDbGFzc1J1bnRpbWVzUmVzcG9uc2USNAoEdHlwZRgBIAEoDjImLm9hYXMuZGVwbG95bWVudC5DbGFzc1J1bnRpbWVFdmVudFR5cGUSPQoNY2xhc3NfcnVudGltZRgCIAEoCzIhLm9hYXMucnVudGltZS5DbGFzc1J1bnRpbWVTdW1tYXJ5SACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJQhAKDl9jbGFzc19ydW50aW1lIoUBChpFeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleSJNChtFeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USLgoLZXhwbGFuYXRpb24YASABKAsyGS5vYWFzLnJ1bnRpbWUuRXhwbGFuYXRpb24iVAoVR2V0RW5mb3JjZW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFgoJbmFtZXNwYWNlGAIgASgJSACIAQFCDAoKX25hbWVzcGFjZSJOChZHZXRFbmZvcmNlbWVudFJlc3BvbnNlEjQKC2VuZm9yY2VtZW50GAEgASgLMh8ub2Fhcy5ydW50aW1lLkVuZm9yY2VtZW50UmVwb3J0IvQBChFTdHJlYW1Mb2dzUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhkKDGZ1bmN0aW9uX2tleRgDIAEoCUgBiAEBEg4KBmZvbGxvdxgEIAEoCBIXCgp0YWlsX2xpbmVzGAUgASgNSAKIAQESGgoNc2luY2Vfc2Vjb25kcxgGIAEoDUgDiAEBEhAKCHByZXZpb3VzGAcgASgIQgwKCl9uYW1lc3BhY2VCDwoNX2Z1bmN0aW9uX2tleUINCgtfdGFpbF9saW5lc0IQCg5fc2luY2Vfc2Vjb25kcyI9ChJTdHJlYW1Mb2dzUmVzcG9uc2USJwoFbGluZXMYASADKAsyGC5vYWFzLmRlcGxveW1lbnQuTG9nTGluZSJWCgdMb2dMaW5lEgsKA3BvZBgBIAEoCRIUCgxmdW5jdGlvbl9rZXkYAiABKAkSCgoCYXQYAyABKAkSDAoEdGV4dBgEIAEoCRIOCgZub3RpY2UYBSABKAgijAIKFUludm9rZUZ1bmN0aW9uUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBEhQKDGZ1bmN0aW9uX2tleRgDIAEoCRIOCgZtZXRob2QYBCABKAkSDAoEcGF0aBgFIAEoCRJECgdoZWFkZXJzGAYgAygLMjMub2Fhcy5kZXBsb3ltZW50Lkludm9rZUZ1bmN0aW9uUmVxdWVzdC5IZWFkZXJzRW50cnkSDAoEYm9keRgHIAEoDBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIMCgpfbmFtZXNwYWNlIq0BChZJbnZva2VGdW5jdGlvblJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoDRJFCgdoZWFkZXJzGAIgAygLMjQub2Fhcy5kZXBsb3ltZW50Lkludm9rZUZ1bmN0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAwaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEicwoRUmVuZGVyVW5pdFJlcXVlc3QSOAoPZGVwbG95bWVudF91bml0GAEgASgLMh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveW1lbnRVbml0EhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBQgwKCl9uYW1lc3BhY2UiqwEKElJlbmRlclVuaXRSZXNwb25zZRIRCgluYW1lc3BhY2UYASABKAkSEAoIdGVtcGxhdGUYAiABKAkSFgoOdGVtcGxhdGVfYmFzaXMYAyABKAkSMAoHb2JqZWN0cxgEIAMoCzIfLm9hYXMuZGVwbG95bWVudC5SZW5kZXJlZE9iamVjdBIUCgxtb3JlX29iamVjdHMYBSABKA0SEAoId2FybmluZ3MYBiADKAki6QEKDlJlbmRlcmVkT2JqZWN0EhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRIRCgluYW1lc3BhY2UYBCABKAkSLQoGY2hhbmdlGAUgASgOMh0ub2Fhcy5kZXBsb3ltZW50Lk9iamVjdENoYW5nZRItCgZmaWVsZHMYBiADKAsyHS5vYWFzLmRlcGxveW1lbnQuQ2hhbmdlZEZpZWxkEhMKC21vcmVfZmllbGRzGAcgASgNEhQKB3Byb2JsZW0YCCABKAlIAIgBAUIKCghfcHJvYmxlbSI2CgxDaGFuZ2VkRmllbGQSDAoEcGF0aBgBIAEoCRILCgN3YXMYAiABKAkSCwoDbm93GAMgASgJKoUBCg1EZXBsb3lPdXRjb21lEh4KGkRFUExPWV9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGgoWREVQTE9ZX09VVENPTUVfQ1JFQVRFRBABEhoKFkRFUExPWV9PVVRDT01FX1VQREFURUQQAhIcChhERVBMT1lfT1VUQ09NRV9VTkNIQU5HRUQQAyrkAgoVQ2xhc3NSdW50aW1lRXZlbnRUeXBlEigKJENMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9VTlNQRUNJRklFRBAAEi0KKUNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9TTkFQU0hPVF9TVEFSVEVEEAESKgomQ0xBU1NfUlVOVElNRV9FVkVOVF9UWVBFX1NOQVBTSE9UX0lURU0QAhIuCipDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfU05BUFNIT1RfQ09NUExFVEUQAxIiCh5DTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfQURERUQQBBIlCiFDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfTU9ESUZJRUQQBRIkCiBDTEFTU19SVU5USU1FX0VWRU5UX1RZUEVfREVMRVRFRBAGEiUKIUNMQVNTX1JVTlRJTUVfRVZFTlRfVFlQRV9CT09LTUFSSxAHKrMBCgxPYmplY3RDaGFuZ2USHQoZT0JKRUNUX0NIQU5HRV9VTlNQRUNJRklFRBAAEhgKFE9CSkVDVF9DSEFOR0VfQ1JFQVRFEAESGAoUT0JKRUNUX0NIQU5HRV9VUERBVEUQAhIYChRPQkpFQ1RfQ0hBTkdFX0RFTEVURRADEhsKF09CSkVDVF9DSEFOR0VfVU5DSEFOR0VEEAQSGQoVT0JKRUNUX0NIQU5HRV9CTE9DS0VEEAUy5AgKEURlcGxveW1lbnRTZXJ2aWNlEkkKBkRlcGxveRIeLm9hYXMuZGVwbG95bWVudC5EZXBsb3lSZXF1ZXN0Gh8ub2Fhcy5kZXBsb3ltZW50LkRlcGxveVJlc3BvbnNlEnAKE0dldERlcGxveW1lbnRTdGF0dXMSKy5vYWFzLmRlcGxveW1lbnQuR2V0RGVwbG95bWVudFN0YXR1c1JlcXVlc3QaLC5vYWFzLmRlcGxveW1lbnQuR2V0RGVwbG95bWVudFN0YXR1c1Jlc3BvbnNlEmcKEERlbGV0ZURlcGxveW1lbnQSKC5vYWFzLmRlcGxveW1lbnQuRGVsZXRlRGVwbG95bWVudFJlcXVlc3QaKS5vYWFzLmRlcGxveW1lbnQuRGVsZXRlRGVwbG95bWVudFJlc3BvbnNlEmoKEUxpc3RDbGFzc1J1bnRpbWVzEikub2Fhcy5kZXBsb3ltZW50Lkxpc3RDbGFzc1J1bnRpbWVzUmVxdWVzdBoqLm9hYXMuZGVwbG95bWVudC5MaXN0Q2xhc3NSdW50aW1lc1Jlc3BvbnNlEmQKD0dldENsYXNzUnVudGltZRInLm9hYXMuZGVwbG95bWVudC5HZXRDbGFzc1J1bnRpbWVSZXF1ZXN0Gigub2Fhcy5kZXBsb3ltZW50LkdldENsYXNzUnVudGltZVJlc3BvbnNlEm8KEldhdGNoQ2xhc3NSdW50aW1lcxIqLm9hYXMuZGVwbG95bWVudC5XYXRjaENsYXNzUnVudGltZXNSZXF1ZXN0Gisub2Fhcy5kZXBsb3ltZW50LldhdGNoQ2xhc3NSdW50aW1lc1Jlc3BvbnNlMAEScAoTRXhwbGFpbkNsYXNzUnVudGltZRIrLm9hYXMuZGVwbG95bWVudC5FeHBsYWluQ2xhc3NSdW50aW1lUmVxdWVzdBosLm9hYXMuZGVwbG95bWVudC5FeHBsYWluQ2xhc3NSdW50aW1lUmVzcG9uc2USYQoOR2V0RW5mb3JjZW1lbnQSJi5vYWFzLmRlcGxveW1lbnQuR2V0RW5mb3JjZW1lbnRSZXF1ZXN0Gicub2Fhcy5kZXBsb3ltZW50LkdldEVuZm9yY2VtZW50UmVzcG9uc2USVwoKU3RyZWFtTG9ncxIiLm9hYXMuZGVwbG95bWVudC5TdHJlYW1Mb2dzUmVxdWVzdBojLm9hYXMuZGVwbG95bWVudC5TdHJlYW1Mb2dzUmVzcG9uc2UwARJVCgpSZW5kZXJVbml0EiIub2Fhcy5kZXBsb3ltZW50LlJlbmRlclVuaXRSZXF1ZXN0GiMub2Fhcy5kZXBsb3ltZW50LlJlbmRlclVuaXRSZXNwb25zZRJhCg5JbnZva2VGdW5jdGlvbhImLm9hYXMuZGVwbG95bWVudC5JbnZva2VGdW5jdGlvblJlcXVlc3QaJy5vYWFzLmRlcGxveW1lbnQuSW52b2tlRnVuY3Rpb25SZXNwb25zZWIGcHJvdG8z", [file_common, file_deployment_types, file_explanation, file_runtime]);
 
 /**
  * The unit to deploy.
@@ -755,6 +755,179 @@ export const InvokeFunctionResponseSchema: GenMessage<InvokeFunctionResponse> = 
   messageDesc(file_deployment, 20);
 
 /**
+ * The unit to render.
+ *
+ * @generated from message oaas.deployment.RenderUnitRequest
+ */
+export type RenderUnitRequest = Message<"oaas.deployment.RenderUnitRequest"> & {
+  /**
+   * @generated from field: oaas.deployment.DeploymentUnit deployment_unit = 1;
+   */
+  deploymentUnit?: DeploymentUnit | undefined;
+
+  /**
+   * As in DeployRequest.
+   *
+   * @generated from field: optional string namespace = 2;
+   */
+  namespace?: string | undefined;
+};
+
+/**
+ * Describes the message oaas.deployment.RenderUnitRequest.
+ * Use `create(RenderUnitRequestSchema)` to create a new message.
+ */
+export const RenderUnitRequestSchema: GenMessage<RenderUnitRequest> = /*@__PURE__*/
+  messageDesc(file_deployment, 21);
+
+/**
+ * The objects of the unit and the changes that Deploy would cause.
+ *
+ * @generated from message oaas.deployment.RenderUnitResponse
+ */
+export type RenderUnitResponse = Message<"oaas.deployment.RenderUnitResponse"> & {
+  /**
+   * The namespace of the class runtime.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The selected template; empty when the class cannot be rendered.
+   *
+   * @generated from field: string template = 2;
+   */
+  template: string;
+
+  /**
+   * Why it was selected: explicit, hint, environment or score.
+   *
+   * @generated from field: string template_basis = 3;
+   */
+  templateBasis: string;
+
+  /**
+   * The class runtime first, then its children by kind and name.
+   *
+   * @generated from field: repeated oaas.deployment.RenderedObject objects = 4;
+   */
+  objects: RenderedObject[];
+
+  /**
+   * Further objects that are not listed.
+   *
+   * @generated from field: uint32 more_objects = 5;
+   */
+  moreObjects: number;
+
+  /**
+   * @generated from field: repeated string warnings = 6;
+   */
+  warnings: string[];
+};
+
+/**
+ * Describes the message oaas.deployment.RenderUnitResponse.
+ * Use `create(RenderUnitResponseSchema)` to create a new message.
+ */
+export const RenderUnitResponseSchema: GenMessage<RenderUnitResponse> = /*@__PURE__*/
+  messageDesc(file_deployment, 22);
+
+/**
+ * One object of a unit.
+ *
+ * @generated from message oaas.deployment.RenderedObject
+ */
+export type RenderedObject = Message<"oaas.deployment.RenderedObject"> & {
+  /**
+   * @generated from field: string api_version = 1;
+   */
+  apiVersion: string;
+
+  /**
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string namespace = 4;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: oaas.deployment.ObjectChange change = 5;
+   */
+  change: ObjectChange;
+
+  /**
+   * The fields that an update changes. Empty for the class runtime, whose changes are those of its children.
+   *
+   * @generated from field: repeated oaas.deployment.ChangedField fields = 6;
+   */
+  fields: ChangedField[];
+
+  /**
+   * Further fields that are not listed.
+   *
+   * @generated from field: uint32 more_fields = 7;
+   */
+  moreFields: number;
+
+  /**
+   * Why the object cannot be applied, when it is BLOCKED.
+   *
+   * @generated from field: optional string problem = 8;
+   */
+  problem?: string | undefined;
+};
+
+/**
+ * Describes the message oaas.deployment.RenderedObject.
+ * Use `create(RenderedObjectSchema)` to create a new message.
+ */
+export const RenderedObjectSchema: GenMessage<RenderedObject> = /*@__PURE__*/
+  messageDesc(file_deployment, 23);
+
+/**
+ * One changed field.
+ *
+ * @generated from message oaas.deployment.ChangedField
+ */
+export type ChangedField = Message<"oaas.deployment.ChangedField"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * JSON, shortened; masked if it may be a secret. Empty when the field is absent.
+   *
+   * @generated from field: string was = 2;
+   */
+  was: string;
+
+  /**
+   * As `was`.
+   *
+   * @generated from field: string now = 3;
+   */
+  now: string;
+};
+
+/**
+ * Describes the message oaas.deployment.ChangedField.
+ * Use `create(ChangedFieldSchema)` to create a new message.
+ */
+export const ChangedFieldSchema: GenMessage<ChangedField> = /*@__PURE__*/
+  messageDesc(file_deployment, 24);
+
+/**
  * The change made by Deploy.
  *
  * @generated from enum oaas.deployment.DeployOutcome
@@ -857,6 +1030,58 @@ export const ClassRuntimeEventTypeSchema: GenEnum<ClassRuntimeEventType> = /*@__
   enumDesc(file_deployment, 1);
 
 /**
+ * The change that applying the unit makes to an object.
+ *
+ * @generated from enum oaas.deployment.ObjectChange
+ */
+export const ObjectChange = {
+  /**
+   * @generated from enum value: OBJECT_CHANGE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: OBJECT_CHANGE_CREATE = 1;
+   */
+  CREATE: 1,
+
+  /**
+   * @generated from enum value: OBJECT_CHANGE_UPDATE = 2;
+   */
+  UPDATE: 2,
+
+  /**
+   * @generated from enum value: OBJECT_CHANGE_DELETE = 3;
+   */
+  DELETE: 3,
+
+  /**
+   * @generated from enum value: OBJECT_CHANGE_UNCHANGED = 4;
+   */
+  UNCHANGED: 4,
+
+  /**
+   * The object is desired, but cannot be applied as long as the problem exists.
+   *
+   * @generated from enum value: OBJECT_CHANGE_BLOCKED = 5;
+   */
+  BLOCKED: 5,
+} as const;
+
+/**
+ * The change that applying the unit makes to an object.
+ *
+ * @generated from enum oaas.deployment.ObjectChange
+ */
+export type ObjectChange = (typeof ObjectChange)[keyof typeof ObjectChange] | UnknownEnum;
+
+/**
+ * Describes the enum oaas.deployment.ObjectChange.
+ */
+export const ObjectChangeSchema: GenEnum<ObjectChange> = /*@__PURE__*/
+  enumDesc(file_deployment, 2);
+
+/**
  * Deploys classes to one cluster and reports their status. Every call is idempotent.
  *
  * @generated from service oaas.deployment.DeploymentService
@@ -948,6 +1173,17 @@ export const DeploymentService: GenService<{
     methodKind: "server_streaming";
     input: typeof StreamLogsRequestSchema;
     output: typeof StreamLogsResponseSchema;
+  },
+  /**
+   * Renders the unit without applying it and compares the result with the objects in the cluster. Returns the faults that
+   * Deploy would return. Served by the leader, which decides by the same caches what it applies.
+   *
+   * @generated from rpc oaas.deployment.DeploymentService.RenderUnit
+   */
+  renderUnit: {
+    methodKind: "unary";
+    input: typeof RenderUnitRequestSchema;
+    output: typeof RenderUnitResponseSchema;
   },
   /**
    * Sends one HTTP request to a function through the API server's service proxy, to try it out. Returns

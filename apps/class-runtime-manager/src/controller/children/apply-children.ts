@@ -54,6 +54,13 @@ export interface ApplyResult {
   readonly corrections: readonly Correction[];
 }
 
+/** What applying one child would do. */
+export type ChildPreview =
+  | { readonly change: "create" | "unchanged" }
+  /** `live` is the object of the server, with its managed fields. */
+  | { readonly change: "update"; readonly live: Stored<KubeObject> }
+  | { readonly change: "blocked"; readonly problem: string };
+
 /** Context of one call to `apply`. */
 interface ApplyContext {
   readonly signal: AbortSignal;
@@ -129,6 +136,32 @@ export class ChildApplier {
     };
     await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_WRITES, children.length) }, applyQueued));
     return { live, problems, written, corrections, ...(retry ? { retry } : {}) };
+  }
+
+  /**
+   * What `apply` would do with a child, decided by the same comparison and without writing. A child that is not as
+   * rendered is read from the server, because the cache may be older and holds no managed fields.
+   */
+  async preview(
+    manifest: Manifest,
+    signal: AbortSignal,
+    known: ReadonlySet<string> = new Set(),
+  ): Promise<ChildPreview> {
+    const kind = this.#kindOf(manifest);
+    if ("reason" in kind) return { change: "blocked", problem: kind.message };
+    const readFault = this.#cache.readFaultOf(kind, keyOf(manifest).namespace);
+    if (readFault) return { change: "blocked", problem: readFault.message };
+    const hash = hashJson(manifest);
+    const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);
+    const found = await this.#find(kind, manifest, signal);
+    if (found && !this.#differs(kind, found, marked, hash)) return { change: "unchanged" };
+    const live = await readFromServer(this.#client, kind, keyOf(manifest), signal);
+    if (live === undefined) return { change: "create" };
+    if (!this.#differs(kind, live, marked, hash)) return { change: "unchanged" };
+    const wasOurs = known.has(live.metadata.uid) && controllerOf(live) === undefined;
+    const fault =
+      (wasOurs ? undefined : adoptionFault(live, manifest)) ?? (await this.#rejection(kind, marked, signal));
+    return fault === undefined ? { change: "update", live } : { change: "blocked", problem: fault.message };
   }
 
   /** Forgets the last apply of a deleted child. */
@@ -210,7 +243,7 @@ export class ChildApplier {
   ): Promise<Stored<KubeObject>> {
     const wasOurs = known.has(live.metadata.uid) && controllerOf(live) === undefined;
     if (!wasOurs && !isOwnedBy(live, ownerUid(manifest)))
-      assertAdoptable(await readFromServer(this.#client, kind, keyOf(manifest), signal), manifest);
+      throwIfAny(adoptionFault(await readFromServer(this.#client, kind, keyOf(manifest), signal), manifest));
     await this.#handOverReplicas(kind, manifest, live, signal);
     return this.#write(kind, manifest, signal);
   }
@@ -248,13 +281,31 @@ export class ChildApplier {
       return await api.apply(manifest, { fieldManager: FIELD_MANAGER, signal });
     } catch (thrown) {
       const conflicts = conflictsIn(thrown);
-      // The server names an apiVersion only for managers that used update.
-      const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
-      if (!isDrift) throw thrown;
+      if (!isDrift(conflicts)) throw thrown;
       const isScaled =
         conflicts.some(({ field }) => field === REPLICAS_FIELD) && (await this.#isScaledByOthers(manifest, signal));
       const ours = isScaled ? withoutReplicas(manifest) : manifest;
       return api.apply(ours, { fieldManager: FIELD_MANAGER, force: true, signal });
+    }
+  }
+
+  /** Why the server would reject an update, such as of an immutable field. Asks with a dry run. */
+  async #rejection(
+    kind: ChildKind,
+    manifest: Manifest,
+    signal: AbortSignal,
+    force = false,
+  ): Promise<Fault | undefined> {
+    const options = { fieldManager: FIELD_MANAGER, dryRun: true, force, signal };
+    try {
+      await this.#client.resource(kind).apply(manifest, options);
+      return undefined;
+    } catch (thrown) {
+      if (!force && isDrift(conflictsIn(thrown))) return this.#rejection(kind, manifest, signal, true);
+      const fault = Fault.from(thrown);
+      if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
+      // An admission webhook with side effects allows no dry run.
+      return /dry.?run/i.test(fault.message) ? undefined : fault;
     }
   }
 
@@ -286,26 +337,35 @@ function conflictsIn(thrown: unknown): ReturnType<typeof fieldConflictsOf> {
   return thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
 }
 
+/** Whether all conflicts are with updates by others. The server names an apiVersion only for managers that used update. */
+function isDrift(conflicts: ReturnType<typeof fieldConflictsOf>): boolean {
+  return conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
+}
+
 /** The uid of the owning class. */
 function ownerUid(manifest: Manifest): string {
   return manifest.metadata.ownerReferences?.[0]?.uid ?? "";
 }
 
 /**
- * Throws unless the object is ours or an orphan of this class. An object of the same name that was never ours is not
- * modified.
+ * Why an object may not be updated: it is neither ours nor an orphan of this class. An object of the same name that was
+ * never ours is not modified.
  */
-function assertAdoptable(live: Stored<KubeObject> | undefined, manifest: Manifest): void {
+function adoptionFault(live: Stored<KubeObject> | undefined, manifest: Manifest): Fault | undefined {
   const label = manifest.metadata.labels?.[OWNER_LABEL] ?? "";
-  if (!live || isOwnedBy(live, ownerUid(manifest)) || isOrphaned(live, label)) return;
+  if (!live || isOwnedBy(live, ownerUid(manifest)) || isOrphaned(live, label)) return undefined;
   if (isOwnedByKnative(live)) {
     const message = `${manifest.kind} ${manifest.metadata.name} still belongs to Knative; it is deleted with the Knative Service`;
-    throw unavailable("the name", message, { retryAfterMs: 1_000 });
+    return unavailable("the name", message, { retryAfterMs: 1_000 });
   }
-  throw new Fault(
+  return new Fault(
     { kind: "already-exists", resource: manifest.kind, name: manifest.metadata.name ?? "" },
     `${manifest.kind} ${manifest.metadata.name} belongs to another owner; delete it or rename the class`,
   );
+}
+
+function throwIfAny(fault: Fault | undefined): void {
+  if (fault !== undefined) throw fault;
 }
 
 function withAnnotation(manifest: Manifest, name: string, value: string): Manifest {

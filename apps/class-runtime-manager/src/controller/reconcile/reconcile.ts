@@ -188,7 +188,7 @@ async function addStrays<T extends KubeObject>(
 }
 
 /** Uids of the children that the status lists, even if they lost their owner reference. */
-function statusUids<T extends KubeObject>(
+export function statusUids<T extends KubeObject>(
   object: Stored<T>,
   { classKind: subject }: ReconcileDeps<T>,
 ): ReadonlySet<string> {

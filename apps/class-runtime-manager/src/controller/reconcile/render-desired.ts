@@ -1,4 +1,5 @@
 import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
+import type { Violation } from "@oaas/foundation";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import { classEnforcement } from "../../enforcement/class-enforcement.ts";
 import { enforcedValues } from "../../enforcement/enforced-values.ts";
@@ -30,6 +31,8 @@ export interface DesiredChildren {
     readonly functions: readonly RenderedFunction[];
   };
   readonly problems: readonly Problem[];
+  /** Accepted settings that do not work as stated. */
+  readonly warnings?: readonly Violation[];
 }
 
 /**
@@ -44,7 +47,7 @@ export function renderDesired<T extends KubeObject>(
   const outcome = render(object, deps);
   if ("problem" in outcome) return { problems: [outcome.problem] };
   const { selection, rendered } = outcome.chosen;
-  const { children, warnings: _warnings, revision: _revision, ...parts } = rendered;
+  const { children, warnings, revision: _revision, ...parts } = rendered;
   const { name: kind } = deps.classKind;
   if (outcome.environment) {
     const demand = { environment: outcome.environment, children: runningChildren(children, rendered.functions) };
@@ -54,6 +57,7 @@ export function renderDesired<T extends KubeObject>(
   } else if (quota === "admit") deps.quotas.release(kind, object);
   return {
     problems: [],
+    warnings,
     expected: { ...parts, children, template: templateStatus(selection, outcome.held) },
   };
 }

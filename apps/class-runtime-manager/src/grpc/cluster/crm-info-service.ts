@@ -40,6 +40,7 @@ const API_FEATURES = [
   "upsert",
   "filters",
   "scale-to-zero",
+  "render",
 ] as const;
 
 /** CrmInfoService: health, capacity and capabilities of the cluster, in the current and the earlier form. */

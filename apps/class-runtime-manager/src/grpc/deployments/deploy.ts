@@ -136,11 +136,11 @@ function isUnknown({ manifest }: UnitObject, id: string, { directory }: DeployDe
 }
 
 /** Reads the object of this id by its current or former name. Throws if another deployment has the name. */
-async function findExisting(
+export async function findExisting(
   unit: UnitObject,
   id: string,
   signal: AbortSignal,
-  deps: DeployDeps,
+  deps: Pick<DeployDeps, "store" | "directory">,
 ): Promise<StoredClass | undefined> {
   const { name: ownName, namespace = "" } = unit.manifest.metadata;
   for (const name of candidateNames(id)) {
@@ -159,14 +159,14 @@ async function findExisting(
 }
 
 /** Renames the object of a unit: objects of earlier releases keep their names. */
-function withName({ manifest, desired }: UnitObject, name: string): UnitObject {
+export function withName({ manifest, desired }: UnitObject, name: string): UnitObject {
   return {
     manifest: { ...manifest, metadata: { ...manifest.metadata, name } },
     desired: { ...desired, metadata: { ...desired.metadata, name } },
   };
 }
 
-function rejectIfDeleting({ metadata }: StoredClass): void {
+export function rejectIfDeleting({ metadata }: StoredClass): void {
   if (metadata.deletionTimestamp === undefined) return;
   throw unavailable(
     `class runtime "${metadata.name}"`,

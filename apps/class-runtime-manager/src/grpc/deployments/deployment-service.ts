@@ -18,6 +18,7 @@ import { findClass } from "./find-class.ts";
 import { assertWritable, type NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
 import type { Explainer } from "./explainer.ts";
+import { renderUnit, type RenderUnitDeps } from "./render-unit.ts";
 import type { ServeCheck } from "./serve-check.ts";
 import { watchClasses } from "../listing/watch-classes.ts";
 import { WatchLimit } from "../listing/watch-limit.ts";
@@ -32,6 +33,7 @@ export interface DeploymentServiceDeps {
   readonly leadership: Leadership;
   readonly check: ServeCheck;
   readonly provisionNamespace?: DeployDeps["provisionNamespace"];
+  readonly preview: RenderUnitDeps["preview"];
   readonly explainer: Explainer;
   readonly logs: LogDeps;
   readonly invocations: InvokeDeps;
@@ -78,6 +80,7 @@ export function deploymentService(deps: DeploymentServiceDeps): BoundService {
       if (outcome !== "unchanged") deps.logger.info(`class runtime ${outcome}`, logFields(deployed.object));
       return deployReply(deploymentId, deployed);
     },
+    renderUnit: (request, call) => renderUnit(request, call, deps),
     getDeploymentStatus: async (request, call) =>
       classRuntimeToStatusReply(await findClass(request, deps, call.signal)),
     deleteDeployment: async (request, call) => {

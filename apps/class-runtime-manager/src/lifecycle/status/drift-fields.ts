@@ -1,5 +1,5 @@
 import type { KubeObject } from "@oaas/kube-core";
-import { redactMember } from "@oaas/observability/secrets";
+import { itemCount, pathText, valueText } from "./field-text.ts";
 
 /** One field of a child that differed from the rendered value and was set back. */
 export interface CorrectedField {
@@ -15,12 +15,9 @@ export interface DriftFields {
   readonly moreFields: number;
 }
 
-/** Limits of one correction: it is stored in the status of the class and in an Event. */
+/** Limit of one correction: it is stored in the status of the class and in an Event. */
 const MAX_FIELDS = 8;
-const MAX_VALUE_LENGTH = 96;
-const MAX_PATH_LENGTH = 256;
 
-const MASKED = "(masked)";
 const ABSENT = "(absent)";
 
 type Step = string | number;
@@ -29,9 +26,10 @@ type Step = string | number;
 export function driftFields(live: KubeObject, rendered: KubeObject): DriftFields {
   const found: CorrectedField[] = [];
   let more = 0;
+  const text = (steps: readonly Step[], value: unknown): string => valueText(live.kind, steps, value, ABSENT);
   const report = (steps: readonly Step[], was: unknown, now: unknown): void => {
     if (found.length >= MAX_FIELDS) more += 1;
-    else found.push({ path: pathText(steps), was: valueText(live, steps, was), now: valueText(live, steps, now) });
+    else found.push({ path: pathText(steps), was: text(steps, was), now: text(steps, now) });
   };
   compare([], live, rendered, report);
   return { fields: found, moreFields: more };
@@ -54,37 +52,6 @@ function compare(
     return;
   }
   if (!Object.is(live, rendered)) report(steps, live, rendered);
-}
-
-/** The length of a list stands for its items, which may contain secrets. */
-function itemCount(value: unknown): unknown {
-  return Array.isArray(value) ? `${value.length} ${value.length === 1 ? "item" : "items"}` : value;
-}
-
-function valueText({ kind }: KubeObject, steps: readonly Step[], value: unknown): string {
-  if (value === undefined) return ABSENT;
-  if (isSecret(kind, steps)) return MASKED;
-  const last = steps.at(-1);
-  const shown = typeof last === "string" ? redactMember(last, value) : value;
-  const text = JSON.stringify(shown) ?? ABSENT;
-  return text.length <= MAX_VALUE_LENGTH ? text : `${text.slice(0, MAX_VALUE_LENGTH - 1)}…`;
-}
-
-/** Values of environment variables, and the content of Secrets and ConfigMaps. */
-function isSecret(kind: string, steps: readonly Step[]): boolean {
-  const [first] = steps;
-  const holdsData = (kind === "Secret" || kind === "ConfigMap") && typeof first === "string" && /data$/i.test(first);
-  return holdsData || (steps.at(-1) === "value" && steps.at(-3) === "env");
-}
-
-function pathText(steps: readonly Step[]): string {
-  const text = steps
-    .map((step) => {
-      if (typeof step === "number") return `[${step}]`;
-      return /^[A-Za-z0-9_-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
-    })
-    .join("");
-  return text.length <= MAX_PATH_LENGTH ? text : `${text.slice(0, MAX_PATH_LENGTH - 1)}…`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,8 +1,9 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { DeploymentServiceDeps } from "../../deployments/deployment-service.ts";
 
-/** Dependencies for services whose functions have no pods and cannot be invoked. */
-export const NO_FUNCTIONS: Pick<DeploymentServiceDeps, "logs" | "invocations"> = {
+/** Dependencies for services without controllers: functions have no pods, and units cannot be rendered. */
+export const NO_FUNCTIONS: Pick<DeploymentServiceDeps, "logs" | "invocations" | "preview"> = {
+  preview: () => Promise.reject(new Error("not called")),
   logs: {
     ambient: virtualAmbient(1),
     client: { podLog: () => Promise.reject(new Error("not called")) },
