@@ -70,6 +70,39 @@ export type RuntimeChange =
   /** Keep-alive without a change. */
   | { readonly type: "alive" };
 
+export type ObjectChangeKind = "create" | "update" | "delete" | "unchanged" | "blocked";
+
+/** One field that an update changes. */
+export interface ChangedField {
+  readonly path: string;
+  /** JSON of the value, shortened and masked; empty when absent. */
+  readonly was: string;
+  readonly now: string;
+}
+
+/** What applying a unit does to one Kubernetes object. */
+export interface RenderedObject {
+  readonly kind: string;
+  readonly name: string;
+  readonly change: ObjectChangeKind;
+  readonly fields: readonly ChangedField[];
+  /** Further fields that are not listed. */
+  readonly moreFields: number;
+  /** Why it is blocked. */
+  readonly problem?: string;
+}
+
+/** A unit as a cluster renders it, compared with its objects there. */
+export interface RenderedUnit {
+  readonly namespace: string;
+  readonly template: string;
+  /** The class runtime first. */
+  readonly objects: readonly RenderedObject[];
+  /** Further objects that are not listed. */
+  readonly moreObjects: number;
+  readonly warnings: readonly string[];
+}
+
 /** The output of functions to read. */
 export interface LogQuery {
   readonly functionKey?: string;
@@ -117,6 +150,8 @@ export interface FunctionResponse {
 export interface CrmGateway {
   /** Sends a unit. Idempotent. */
   deploy(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<void>;
+  /** Renders a unit without applying it. Rejects as `deploy`; throws unimplemented when the peer does not support it. */
+  render(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<RenderedUnit>;
   /** Removes a unit; a no-op when it does not exist. */
   remove(cluster: ClusterName, unitId: UnitId, options?: RemoveOptions): Promise<void>;
   /** Undefined when the unit does not exist. */

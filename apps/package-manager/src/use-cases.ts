@@ -23,6 +23,7 @@ import type {
 } from "@oaas/models";
 import type { Fault } from "@oaas/foundation";
 import type { Transaction } from "@oaas/storage";
+import type { ClusterObjects } from "./planner/explanation/plan-objects.ts";
 import type { CompletePlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, FunctionRequest, FunctionResponse, LogLine, LogQuery, RuntimeQuery } from "./ports.ts";
 
@@ -123,6 +124,8 @@ export interface PlanPreview {
   readonly changes: readonly ResolvedChange[] | undefined;
   /** What the loss of the clusters that are assumed down does. */
   readonly loss: ClusterLoss | undefined;
+  /** What it would change in each cluster, when requested. */
+  readonly objects?: readonly ClusterObjects[];
 }
 
 export interface Diff {
@@ -200,6 +203,8 @@ export interface Registry {
 
 export interface PlanRequest {
   readonly deployment: ClassDeployment;
+  /** Also ask the clusters which objects the plan would change. */
+  readonly objects?: boolean;
   readonly whatIf?: {
     readonly clustersDown?: readonly ClusterName[];
     readonly availability?: number;

@@ -26,6 +26,8 @@ import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call } from "../use-cases.ts";
 import { OpenOperations } from "./open-operations.ts";
 import type { PlanInputSources } from "./planning/gather-plan-input.ts";
+import type { PlanDeps } from "./plan-deployment.ts";
+import { renderPlan } from "./planning/render-plan.ts";
 import { Planning } from "./planning/planning.ts";
 import { DEPLOYMENT_ORDERS } from "./read-deployment.ts";
 import { startRemoval } from "./remove-deployment.ts";
@@ -70,6 +72,7 @@ export interface DeploymentParts {
   readonly engine: SagaEngine;
   readonly sender: UnitSender;
   readonly planning: Planning;
+  readonly render: PlanDeps["render"];
   readonly launcher: SagaLauncher;
   readonly policy: RolloutPolicy;
   /** Revisions to keep in the history of a deployment. */
@@ -86,13 +89,15 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
   const view = new CollectionView<DeploymentRecord>(deployments.deployments, { ambient, orders: DEPLOYMENT_ORDERS });
   const engine = createEngine(options);
   const launcher = new SagaLauncher({ deployments, view, engine, ambient, waitMs, history });
+  const sender = createSender(options);
   const parts: DeploymentParts = {
     store,
     deployments,
     view,
     unaccounted: new UnaccountedUnits({ store, logger, meter: options.meter ?? NOOP_METER }),
     engine,
-    sender: createSender(options),
+    sender,
+    render: (plan, previous) => renderPlan(plan, previous, { gateway: options.gateway, sender, ambient }),
     planning: new Planning({ ...options, clock: ambient.clock }, options),
     launcher,
     policy: { fanOut, rollBackOnPartial },

@@ -57,6 +57,40 @@ describe("a roll-out", () => {
   });
 });
 
+describe("the objects of a plan", () => {
+  const objectsOf = async (clusters: readonly string[]) => {
+    const { objects, plan } = await manager.service.plan({ deployment: deploymentFor(clusters), objects: true }, CALL);
+    return { plan, states: objects?.map(({ cluster, state }) => `${cluster} ${state}`) };
+  };
+
+  test("names what each cluster would change, and clusters that cannot tell", async () => {
+    fixture.clusters.oldPeers.add("b");
+    fixture.clusters.rejecting.add("c");
+    const { states } = await objectsOf(["a", "b", "c"]);
+    expect(states).toEqual(["a rendered", "b unknown", "c refused"]);
+    expect(calls()).toEqual([]);
+  });
+
+  test("names the clusters that the plan leaves, and equals what apply then does", async () => {
+    await apply(["a", "b"]);
+    fixture.clusters.calls.length = 0;
+    const { objects = [] } = await manager.service.plan({ deployment: deploymentFor(["b", "c"]), objects: true }, CALL);
+    const announced = objects.flatMap((each) => {
+      if (each.state === "removed") return [`remove ${each.cluster}`];
+      const isChanged = each.state === "rendered" && each.unit.objects.some(({ change }) => change !== "unchanged");
+      return isChanged ? [`deploy ${each.cluster}`] : [];
+    });
+    await apply(["b", "c"]);
+    expect(announced.toSorted()).toEqual([...calls()].toSorted());
+  });
+
+  test("are not requested by default, and do not change the digest", async () => {
+    const { plan, objects } = await manager.service.plan({ deployment: deploymentFor(["a"]) }, CALL);
+    expect(objects).toBeUndefined();
+    expect((await objectsOf(["a"])).plan.digest).toBe(plan.digest);
+  });
+});
+
 describe("an upsert", () => {
   test("sends each cluster only its own changes", async () => {
     expect(await apply(["a", "b"])).toMatchObject({

@@ -1,5 +1,7 @@
 import { invalidArgument, isFault, violationsUnder, type Fault, type Violation } from "@oaas/foundation";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
+import type { ClusterObjects } from "../planner/explanation/plan-objects.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { PlanPreview, PlanRequest } from "../use-cases.ts";
 import { desiredPlan } from "./deployment-snapshot.ts";
@@ -8,17 +10,23 @@ import type { Planning } from "./planning/planning.ts";
 export interface PlanDeps {
   readonly deployments: Pick<DeploymentStore, "get" | "plan">;
   readonly planning: Pick<Planning, "plan" | "remember">;
+  /** Asks the clusters of a plan what it would change there. */
+  readonly render: (plan: DeploymentPlan, previous: DeploymentPlan | undefined) => Promise<readonly ClusterObjects[]>;
 }
 
 /** Plans a deployment without changing anything, and compares the plan with the one in force. */
-export async function planOnly({ deployments, planning }: PlanDeps, request: PlanRequest): Promise<PlanPreview> {
+export async function planOnly(
+  { deployments, planning, render }: PlanDeps,
+  request: PlanRequest,
+): Promise<PlanPreview> {
   const { key } = request.deployment;
   const previous = await desiredPlan(deployments, { key, current: await deployments.get(key) });
   const { plan, loss } = await planning.plan(request, previous).catch((thrown: unknown) => {
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });
   planning.remember(plan);
-  return { plan, changes: previous && comparePlans(previous, plan), loss };
+  const preview = { plan, changes: previous && comparePlans(previous, plan), loss };
+  return request.objects === true ? { ...preview, objects: await render(plan, previous) } : preview;
 }
 
 /** In a plan request the deployment is nested under `deployment`, beside `what_if`. */

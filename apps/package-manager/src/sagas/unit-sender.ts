@@ -42,13 +42,13 @@ export class UnitSender {
 
   /** The digest of the content of a unit, independent of its envelope. */
   digest(plan: DeploymentPlan, unit: PlannedUnit): string {
-    return this.#encode(plan, unit).digest ?? "";
+    return this.encoded(plan, unit).digest ?? "";
   }
 
   async send(plan: DeploymentPlan, unit: PlannedUnit, revision: number, call: CallOptions): Promise<void> {
     const { gateway, encoder, ambient, managedBy } = this.#options;
     const envelope = { revision, createdAtMs: ambient.clock.now(), managedBy };
-    await gateway.deploy(unit.cluster, encoder.withEnvelope(this.#encode(plan, unit), envelope), call);
+    await gateway.deploy(unit.cluster, encoder.withEnvelope(this.encoded(plan, unit), envelope), call);
   }
 
   async remove(
@@ -87,7 +87,8 @@ export class UnitSender {
     }
   }
 
-  #encode(plan: DeploymentPlan, unit: PlannedUnit): DeploymentUnit {
+  /** The unit in its wire form, without an envelope. */
+  encoded(plan: DeploymentPlan, unit: PlannedUnit): DeploymentUnit {
     let encoded = this.#encoded.get(unit);
     if (encoded === undefined) {
       encoded = this.#options.encoder.encode(plan, unit);

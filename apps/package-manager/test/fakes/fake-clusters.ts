@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentUnit } from "@oaas/contracts/grpc";
-import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
+import { failedPrecondition, Fault, notFound, unavailable } from "@oaas/foundation";
 import { ClusterStatus, LifecyclePhase, type ClusterHealth, type ClusterName, type UnitId } from "@oaas/models";
 import type {
   CallOptions,
@@ -11,6 +11,7 @@ import type {
   HealthReading,
   LogLine,
   RemoveOptions,
+  RenderedUnit,
   RuntimeChange,
   UnitReport,
 } from "../../src/ports.ts";
@@ -37,6 +38,8 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   readonly down = new Set<string>();
   /** Clusters that permanently reject every unit. */
   readonly rejecting = new Set<string>();
+  /** Clusters whose manager does not render units for plans. */
+  readonly oldPeers = new Set<string>();
   /** Clusters whose units never become available. */
   readonly stuck = new Set<string>();
   /** Clusters whose units fail: down, or degraded while an earlier revision serves. */
@@ -71,6 +74,27 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     )
       return;
     this.#write(cluster, unit);
+  }
+
+  /** One Deployment per unit; its image is that of the first function. */
+  async render(cluster: ClusterName, unit: DeploymentUnit): Promise<RenderedUnit> {
+    const existing = this.#reachableUnits(cluster).get(unit.id as UnitId);
+    if (this.oldPeers.has(cluster)) throw new Fault({ kind: "unimplemented", feature: "RenderUnit" }, "unknown method");
+    if (this.rejecting.has(cluster)) throw failedPrecondition(cluster, `${cluster} has no such template`);
+    const imageOf = (of: DeploymentUnit | undefined) => of?.functions[0]?.provisionConfig?.containerImage ?? "";
+    const change = existing === undefined ? "create" : existing.digest === unit.digest ? "unchanged" : "update";
+    const fields = change === "update" ? [{ path: ".image", was: imageOf(existing), now: imageOf(unit) }] : [];
+    const object = { name: unit.id, change, moreFields: 0 } as const;
+    return {
+      namespace: "default",
+      template: "dev",
+      objects: [
+        { ...object, kind: "ClassRuntime", fields: [] },
+        { ...object, kind: "Deployment", fields },
+      ],
+      moreObjects: 0,
+      warnings: [],
+    };
   }
 
   /** Edits the object of a unit in its cluster, like kubectl: its digest and revision do not change. */
@@ -239,6 +263,7 @@ export function withCallWrapper(clusters: FakeClusters, wrap: () => CallWrapper)
       through({ op: "remove", cluster, unitId, revision: options.revision ?? 0 }, options, () =>
         clusters.remove(cluster, unitId, options),
       ),
+    render: (cluster: ClusterName, unit: DeploymentUnit) => clusters.render(cluster, unit),
     unit: (cluster: ClusterName, unitId: UnitId) => clusters.unit(cluster, unitId),
     runtimes: (cluster: ClusterName) => clusters.runtimes(cluster),
   });

@@ -5,6 +5,8 @@ import { sortByDependency, readSources, readDocuments, parseFailure } from "../.
 import { EXIT, exitCodeOf, UsageError, type ExitCode } from "../../exit-code.ts";
 import { documentName, isRejectedSet, sendSet, type AppliedDocument, type SetQuery } from "./document-set.ts";
 import { readCurrent, dryRunAll, type DryRun } from "./dry-run.ts";
+import { planObjects } from "./plan.ts";
+import { planObjectsText } from "../../output/plan-objects-text.ts";
 import { rejectionText } from "./rejection-text.ts";
 import { followUntilRunning, type WaitFlags } from "../observe/follow-deployment.ts";
 import type { Session } from "../../session/session.ts";
@@ -188,19 +190,35 @@ function embeddedDeploymentKeys({ content }: ResourceDocument): readonly string[
   return all.map(({ key }) => key).filter((key) => typeof key === "string");
 }
 
+export interface DiffFlags {
+  readonly filename: readonly string[];
+  readonly objects: boolean;
+}
+
 /** Shows the changes that apply would make; exits with 1 if there are any, with 2 if a document is invalid. */
-export async function diffFiles(session: Session, flags: { readonly filename: readonly string[] }): Promise<ExitCode> {
+export async function diffFiles(session: Session, flags: DiffFlags): Promise<ExitCode> {
   const documents = sortByDependency(await readDocuments(session.environment, flags.filename));
   if ((await filterValid(session, documents)).length < documents.length) return EXIT.usage;
   const { dryRuns, code } = await dryRunAll(session, documents);
   const changed = dryRuns.filter(({ action }) => action !== "nothing");
+  const plans = flags.objects && code === EXIT.done ? await planObjects(session, documents) : [];
+  if (typeof plans === "number") return plans;
   for (const dryRun of changed) {
     const { document, action, changes, plan } = dryRun;
     const { kind, name } = document;
     const resolved = plan?.changes ?? undefined;
-    const line = `${kind}/${name} (${action})\n${dryRunChanges(session, dryRun)}`;
+    const objects = kind === "deployment" ? plans.find((each) => each.deployment_key === name)?.objects : undefined;
+    const ofObjects = objects === undefined ? "" : `${planObjectsText(objects, session.colours)}\n`;
+    const line = `${kind}/${name} (${action})\n${dryRunChanges(session, dryRun)}${ofObjects}`;
     session.recordOutcome(
-      { kind, name, result: action, changes, ...(resolved && { resolved_changes: resolved }) },
+      {
+        kind,
+        name,
+        result: action,
+        changes,
+        ...(resolved && { resolved_changes: resolved }),
+        ...(objects && { objects }),
+      },
       line,
     );
   }

@@ -8,6 +8,7 @@ import { dryRunExitCode, rejectionText } from "./rejection-text.ts";
 import { resolvedChangesText } from "../../documents/changes-text.ts";
 import type { Colours } from "../../output/colours.ts";
 import { clusterFailuresText, warningLines } from "../../output/availability-text.ts";
+import { planObjectsText } from "../../output/plan-objects-text.ts";
 import { percentText, tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
 import type { Reply } from "@oaas/contracts/rest";
@@ -19,6 +20,7 @@ export interface PlanFlags {
   readonly clusterDown?: readonly string[];
   readonly availability?: number;
   readonly revision?: number;
+  readonly objects: boolean;
 }
 
 /** Prints the plan of each deployment, optionally under what-if assumptions. Changes nothing. */
@@ -39,15 +41,23 @@ export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode
 }
 
 /**
+ * Plans each deployment with the objects it would change in every cluster. Returns the exit code when one cannot be
+ * planned.
+ */
+export function planObjects(session: Session, all: readonly ResourceDocument[]): Promise<readonly Plan[] | ExitCode> {
+  return planEach(session, all, { filename: [], objects: true });
+}
+
+/**
  * Plans all documents by a dry run, which accepts what `apply` accepts. Returns undefined when that is not possible: with
- * what-if flags, for a viewer, and on an older package manager.
+ * what-if flags or --objects, for a viewer, and on an older package manager.
  */
 async function planSet(
   session: Session,
   documents: readonly ResourceDocument[],
   flags: PlanFlags,
 ): Promise<readonly Plan[] | ExitCode | undefined> {
-  if (Object.keys(assumptions(flags, undefined)).length > 0) return undefined;
+  if (flags.objects || Object.keys(assumptions(flags, undefined)).length > 0) return undefined;
   const sent = await sendSet(session, sortByDependency(documents), { dry_run: true }).catch((thrown: unknown) => {
     if (isFault(thrown, "permission-denied")) return undefined;
     throw thrown;
@@ -67,7 +77,8 @@ async function planEach(
     try {
       const { content } = document;
       const beside = all.find(({ kind, name }) => kind === "package" && name === content["package_name"]);
-      const body = { deployment: content, ...assumptions(flags, beside) };
+      const objects = flags.objects ? { objects: true } : {};
+      const body = { deployment: content, ...assumptions(flags, beside), ...objects };
       plans.push((await session.call("createPlan", { body })).value);
     } catch (thrown) {
       if (session.environment.signal.aborted) throw thrown;
@@ -159,5 +170,6 @@ function planText(value: Plan, { colours, format }: Session): string {
     ],
     { isWide },
   );
-  return `${head.join("\n")}\n${clusters}\n${functions}\n${value.explanation.trimEnd()}\n`;
+  const objects = value.objects === undefined ? "" : `${planObjectsText(value.objects, colours, { isWide })}\n`;
+  return `${head.join("\n")}\n${clusters}\n${functions}\n${objects}${value.explanation.trimEnd()}\n`;
 }

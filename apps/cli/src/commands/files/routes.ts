@@ -43,8 +43,13 @@ export const apply = command({
 
 export const diff = command({
   brief: "Show the changes that apply would make; exits with 1 if there are any, with 2 if a file is invalid",
-  examples: ["oaas diff -f shop.yaml"],
-  flags: { filename: filesFlag },
+  examples: ["oaas diff -f shop.yaml", "oaas diff -f shop.yaml --objects"],
+  flags: {
+    filename: filesFlag,
+    objects: booleanFlag(
+      "also ask the clusters which Kubernetes objects would change, and show one difference over all",
+    ),
+  },
   aliases: fileAlias,
   load: async () => (await import("./apply-files.ts")).diffFiles,
 });
@@ -56,6 +61,7 @@ export const plan = command({
     "oaas plan -f shop-order.yaml --cluster-down edge",
     "oaas plan -f shop-order.yaml --cluster-down edge --cluster-down cloud",
     "oaas plan -f shop-order.yaml --availability 0.9999",
+    "oaas plan -f shop-order.yaml --objects",
   ],
   flags: {
     filename: filesFlag,
@@ -66,6 +72,7 @@ export const plan = command({
     ),
     availability: numberFlag("assume this target availability, as a fraction: 0.999", "fraction", parseFraction),
     revision: numberFlag("assume this package revision", "revision"),
+    objects: booleanFlag("also ask the clusters which Kubernetes objects would be created, changed and deleted"),
   },
   aliases: fileAlias,
   load: async () => (await import("./plan.ts")).plan,

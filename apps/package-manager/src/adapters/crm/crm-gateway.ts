@@ -35,6 +35,7 @@ import type {
   LogLine,
   LogQuery,
   RemoveOptions,
+  RenderedUnit,
   RuntimeChange,
   RuntimeQuery,
   UnitReport,
@@ -49,6 +50,7 @@ import { nodeSecretFiles, type SecretFiles } from "../secret-files.ts";
 import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolicy } from "./guard/cluster-guard.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
 import { enforcementFromWire } from "./wire/enforcement-from-wire.ts";
+import { renderedFromWire } from "./wire/rendered-from-wire.ts";
 import { reportFromWire, runtimeChangeFromWire } from "./wire/report-from-wire.ts";
 
 /** The registered clusters. Listeners are called when a registration is added, changed or removed. */
@@ -81,6 +83,7 @@ interface CallPolicy {
 const CALLS = {
   Deploy: { timeoutMs: 15_000, retriedBy: "caller" },
   DeleteDeployment: { timeoutMs: 15_000, retriedBy: "caller" },
+  RenderUnit: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
   ListClassRuntimes: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetEnforcement: { timeoutMs: 5_000, retriedBy: "gateway" },
@@ -128,6 +131,12 @@ export class GrpcCrmGateway implements CrmGateway {
       if (unit.revision === undefined || unit.revision <= 1n) state.sent.set(unit.id, unit.digest ?? "");
       else await this.#replace(services, unit, call, state);
     });
+  }
+
+  async render(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<RenderedUnit> {
+    return this.#call(cluster, "RenderUnit", options, async ({ deployments }, call) =>
+      renderedFromWire(await deployments.renderUnit({ deploymentUnit: unit }, call)),
+    );
   }
 
   async remove(cluster: ClusterName, unitId: UnitId, options: RemoveOptions = {}): Promise<void> {

@@ -27,7 +27,7 @@ export function deploymentHandlers(
   const maskedPage = pageSerialiser(maskedDeploymentJson);
   return {
     createPlan: async ({ body, call }) => {
-      const { deployment, what_if: assumed } = body;
+      const { deployment, what_if: assumed, objects } = body;
       const whatIf =
         assumed &&
         omitUndefined({
@@ -37,7 +37,7 @@ export function deploymentHandlers(
           packageRevision: assumed.package_revision,
           package: assumed.package,
         });
-      return json(planToWire(await deployments.plan(omitUndefined({ deployment, whatIf }), call)));
+      return json(planToWire(await deployments.plan(omitUndefined({ deployment, whatIf, objects }), call)));
     },
     createDeployment: async ({ body, call, ifVersion, idempotency }) =>
       applied(await deployments.apply(body, call, { ifVersion, idempotency })),

@@ -9,6 +9,8 @@ import type { ClusterLoss, StatedRequirement } from "@oaas/models";
 import type { z } from "zod";
 import type { ClusterVerdict, CompletePlan, Decision, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import type { PlanDifference } from "./compare-plans.ts";
+import type { ClusterObjects } from "./plan-objects.ts";
+import { planObjectsToWire } from "./plan-objects-view.ts";
 import { formatShare, pluralize } from "./format.ts";
 import { statedRequirements, useSummary } from "./requirements.ts";
 
@@ -17,10 +19,11 @@ interface PlanOutcome {
   readonly plan: CompletePlan;
   readonly changes: readonly PlanDifference[] | undefined;
   readonly loss: ClusterLoss | undefined;
+  readonly objects?: readonly ClusterObjects[];
 }
 
 /** A plan in the JSON of the REST API. */
-export function planToWire({ plan, changes, loss }: PlanOutcome): z.output<typeof planView> {
+export function planToWire({ plan, changes, loss, objects }: PlanOutcome): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
   return {
     digest: plan.digest,
@@ -42,6 +45,7 @@ export function planToWire({ plan, changes, loss }: PlanOutcome): z.output<typeo
     cluster_loss: loss === undefined ? null : clusterLossToWire(loss),
     decisions: plan.decisions.map(decisionToWire),
     explanation: planText(plan),
+    ...(objects === undefined ? {} : { objects: planObjectsToWire(objects) }),
   };
 }
 

@@ -17,6 +17,7 @@ import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
+import * as objects from "../resources/deployment/plan-objects.ts";
 import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
 import * as replan from "../resources/deployment/replan-status.ts";
@@ -136,6 +137,11 @@ export const VIEW_COMPONENTS = {
   AppliedDocument: documentSet.appliedDocumentView,
   Plan: plan.planView,
   PlanCandidate: plan.candidateView,
+  PlanObjects: objects.planObjectsView,
+  ClusterObjects: objects.clusterObjectsView,
+  ClusterObject: objects.clusterObjectView,
+  ObjectChange: objects.objectChangeView,
+  ChangedField: objects.changedFieldView,
   PlannedUnit: plan.plannedUnitView,
   PlannedFunction: plan.plannedFunctionView,
   PlannedOdgm: plan.plannedOdgmView,
@@ -277,6 +283,11 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   AppliedSet: "The result of a set.",
   AppliedDocument: "The result of one document of a set.",
   Plan: "The units a deployment would create, with every id fixed and every decision explained.",
+  PlanObjects: "The Kubernetes objects that applying a plan creates, changes or deletes.",
+  ClusterObjects: "The objects of the unit in one cluster.",
+  ClusterObject: "One object in one cluster.",
+  ObjectChange: "One change of an object, in all clusters in which it is the same.",
+  ChangedField: "One field that an update changes.",
   PlanCandidate: "A candidate cluster with the reasons for and against it.",
   PlannedUnit: "The deployment unit planned for one cluster.",
   PlannedFunction: "The planned scale of a function in one cluster.",

@@ -7,6 +7,7 @@ import {
   listOf,
   mapOf,
   optional,
+  readBoolean,
   readFraction,
   readInteger,
   readRuledText,
@@ -16,6 +17,7 @@ import { availabilityEstimate } from "../cluster/availability.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { clusterLoss } from "./cluster-loss.ts";
 import { odgmSpec } from "./odgm-spec.ts";
+import { planObjectsView } from "./plan-objects.ts";
 import { plannedAvailability } from "./planned-availability.ts";
 import { statedRequirement } from "./requirement-status.ts";
 import { packageInput } from "../package/package.ts";
@@ -45,6 +47,10 @@ export const whatIfInput = input({
 export const planRequestInput = input({
   deployment: field("Deployment to plan.", z.nonoptional(classDeploymentInput)),
   what_if: field("Assumptions that replace observed facts.", optional(whatIfInput)),
+  objects: field(
+    "Also ask each cluster of the plan which objects it would create, change or delete. Default: false.",
+    optional(readBoolean()),
+  ),
 });
 
 /** One planning decision: rule, inputs, outcome and what would change it. */
@@ -133,4 +139,8 @@ export const planView = view({
   ),
   decisions: field("Decisions in order: rule, inputs, outcome and what would change it.", z.array(decisionView)),
   explanation: field("Human-readable explanation of the plan.", z.string()),
+  objects: field(
+    "The objects that change in each cluster; absent unless requested. The digest does not depend on them.",
+    planObjectsView.optional(),
+  ),
 });
