@@ -157,6 +157,8 @@ export {
   ClusterStatus,
   type AvailabilityMeasurement,
   type ClusterHealth,
+  type ClusterOffer,
+  type NodeShape,
 } from "./observed/cluster.ts";
 export {
   DEFAULT_PRIOR,
@@ -169,6 +171,7 @@ export {
   type AvailabilityEstimate,
   type AvailabilityPrior,
 } from "./observed/availability-estimate.ts";
+export type { ClusterPrice, PlanPrice } from "./observed/plan-price.ts";
 export { CALENDAR_DATE, COST_RANGE, CURRENCY, type ClusterCost } from "./observed/cluster-terms.ts";
 export {
   RuntimePhase,

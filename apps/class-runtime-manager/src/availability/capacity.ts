@@ -4,6 +4,7 @@ type Quantities = Readonly<Record<string, string | number>>;
 
 /** The fields of a Kubernetes node that capacity needs. */
 export interface NodeFacts {
+  readonly metadata?: { readonly name?: string };
   readonly spec?: { readonly unschedulable?: boolean };
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
@@ -26,11 +27,17 @@ interface ContainerRequests {
   readonly resources?: { readonly requests?: Quantities };
 }
 
-/** Resource requests of the scheduled pods. */
-export interface PodDemand {
+/** The resource requests of some pods. */
+export interface Requests {
   readonly cpuMillicores: bigint;
   readonly memoryBytes: bigint;
   readonly pods: number;
+}
+
+/** Resource requests of the scheduled pods. */
+export interface PodDemand extends Requests {
+  /** By the name of the node. */
+  readonly byNode: ReadonlyMap<string, Requests>;
 }
 
 /** Allocatable resources of the ready nodes, and the requests of all pods. */
@@ -47,9 +54,14 @@ export function isNodeReady({ status }: NodeFacts): boolean {
   return status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;
 }
 
+/** Whether the node takes new pods. */
+export function isSchedulable(node: NodeFacts): boolean {
+  return isNodeReady(node) && node.spec?.unschedulable !== true;
+}
+
 /** Sums the allocatable resources of the ready nodes. Cordoned nodes do not count. */
 export function capacityOf(nodes: readonly NodeFacts[], demand: PodDemand): Capacity {
-  const schedulable = nodes.filter((node) => isNodeReady(node) && node.spec?.unschedulable !== true);
+  const schedulable = nodes.filter(isSchedulable);
   const sum = (resource: string, scale = 0): bigint =>
     schedulable.reduce((total, { status }) => total + amount(status?.allocatable, resource, scale), 0n);
   return {
@@ -64,17 +76,53 @@ export function capacityOf(nodes: readonly NodeFacts[], demand: PodDemand): Capa
 
 /** Sums the requests of the scheduled pods that have not completed. */
 export function sumDemand(pods: Iterable<PodFacts>): PodDemand {
-  let cpuMillicores = 0n;
-  let memoryBytes = 0n;
-  let count = 0;
+  const byNode = new Map<string, Requests>();
+  let all = NO_REQUESTS;
   for (const pod of pods) {
     const phase = pod.status?.phase;
-    if (phase === "Succeeded" || phase === "Failed" || pod.spec?.nodeName === undefined) continue;
-    cpuMillicores += podRequest(pod, "cpu", -3);
-    memoryBytes += podRequest(pod, "memory", 0);
-    count += 1;
+    const node = pod.spec?.nodeName;
+    if (phase === "Succeeded" || phase === "Failed" || node === undefined) continue;
+    const requests = {
+      cpuMillicores: podRequest(pod, "cpu", -3),
+      memoryBytes: podRequest(pod, "memory", 0),
+      pods: 1,
+    };
+    all = addRequests(all, requests);
+    byNode.set(node, addRequests(byNode.get(node) ?? NO_REQUESTS, requests));
   }
-  return { cpuMillicores, memoryBytes, pods: count };
+  return { ...all, byNode };
+}
+
+const NO_REQUESTS: Requests = { cpuMillicores: 0n, memoryBytes: 0n, pods: 0 };
+
+function addRequests(a: Requests, b: Requests): Requests {
+  return {
+    cpuMillicores: a.cpuMillicores + b.cpuMillicores,
+    memoryBytes: a.memoryBytes + b.memoryBytes,
+    pods: a.pods + b.pods,
+  };
+}
+
+/** What a node has left for further pods; nothing is negative on an overcommitted node. */
+export function freeOn(
+  node: NodeFacts,
+  demand: PodDemand,
+): { readonly allocatable: Requests; readonly free: Requests } {
+  const allocatable = {
+    cpuMillicores: amount(node.status?.allocatable, "cpu", -3),
+    memoryBytes: amount(node.status?.allocatable, "memory", 0),
+    pods: Number(amount(node.status?.allocatable, "pods", 0)),
+  };
+  const used = demand.byNode.get(node.metadata?.name ?? "") ?? NO_REQUESTS;
+  const rest = (all: bigint, taken: bigint): bigint => (all > taken ? all - taken : 0n);
+  return {
+    allocatable,
+    free: {
+      cpuMillicores: rest(allocatable.cpuMillicores, used.cpuMillicores),
+      memoryBytes: rest(allocatable.memoryBytes, used.memoryBytes),
+      pods: Math.max(0, allocatable.pods - used.pods),
+    },
+  };
 }
 
 /**

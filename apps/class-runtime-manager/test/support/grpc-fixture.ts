@@ -15,7 +15,7 @@ import { crmMetrics } from "../../src/telemetry.ts";
 /** A cluster of three nodes, two of them ready. */
 export const CLUSTER: ClusterReader = {
   nodes: () => [node("True"), node("True"), node("False")],
-  demand: async () => ({ cpuMillicores: 1500n, memoryBytes: 2n ** 30n, pods: 4 }),
+  demand: async () => ({ cpuMillicores: 1500n, memoryBytes: 2n ** 30n, pods: 4, byNode: new Map() }),
   apiFault: () => undefined,
   isServing: async () => true,
   kubernetesVersion: async () => "v1.35.0",

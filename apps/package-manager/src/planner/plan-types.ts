@@ -15,6 +15,7 @@ import {
   type Package,
   type PackageName,
   type PlannedAvailability,
+  type PlanPrice,
   type ProvisionConfig,
   type Rollout,
   type ShardType,
@@ -232,10 +233,12 @@ export interface DeploymentPlan {
   readonly odgm?: PlannedOdgm;
   readonly rollout?: Rollout;
   readonly decisions: readonly Decision[];
+  /** Absent in plans of earlier releases. */
+  readonly price?: PlanPrice;
 }
 
 /** A plan of this release, with all parts that earlier releases did not store. */
-export type CompletePlan = DeploymentPlan & Required<Pick<DeploymentPlan, "availability">>;
+export type CompletePlan = DeploymentPlan & Required<Pick<DeploymentPlan, "availability" | "price">>;
 
 /** A missed target and the availability that is reachable. */
 export interface LowerTarget {

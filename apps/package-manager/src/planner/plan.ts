@@ -1,11 +1,19 @@
 import { err, nearestName, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
-import type { ClassDefinition } from "@oaas/models";
+import type { ClassDefinition, ClusterName } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
-import { evaluateClusters, findUnknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
 import { availabilityOfOneEach, placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
+import {
+  evaluateClusters,
+  findUnknownClusters,
+  verdict,
+  type Candidates,
+  type ClusterNeeds,
+} from "./placement/candidates.ts";
+import { missingCapacity } from "./placement/free-capacity.ts";
+import { priceOf } from "./price/plan-price.ts";
 import { planDigest } from "./plan-digest.ts";
-import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
+import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, Reason, SizingBasis } from "./plan-types.ts";
 import { planUnits, sharedSpec } from "./plan-units.ts";
 import {
   refuseDisabled,
@@ -28,11 +36,36 @@ import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
  * effort meets its target; all violations of the request are reported together.
  */
 export function planDeployment(input: PlanInput): Result<CompletePlan, PlanRefusal> {
-  const candidates = evaluateClusters(input);
+  const noRoom = new Map<ClusterName, readonly Reason[]>();
+  for (;;) {
+    const planned = planWithout(input, noRoom);
+    if (!planned.ok) return planned;
+    // How many replicas a cluster gets is only known from a plan, so a cluster without room for them is left out of the next.
+    const full = clustersWithoutRoom(planned.value, input).filter(([cluster]) => !noRoom.has(cluster));
+    if (full.length === 0) return planned;
+    for (const [cluster, reason] of full) noRoom.set(cluster, [reason]);
+  }
+}
+
+function clustersWithoutRoom(
+  { units, shared }: CompletePlan,
+  { clusters, previous }: PlanInput,
+): readonly (readonly [ClusterName, Reason])[] {
+  return units.flatMap((unit) => {
+    const cluster = clusters.find(({ name }) => name === unit.cluster);
+    const reason = cluster && missingCapacity(unit, shared, previous, cluster);
+    return reason === undefined ? [] : [[unit.cluster, reason] as const];
+  });
+}
+
+/** Plans without the clusters that have no room. */
+function planWithout(input: PlanInput, noRoom: ClusterNeeds["noRoom"]): Result<CompletePlan, PlanRefusal> {
+  const resolved = resolveDeployment(input);
+  const needs = { needsStore: resolved.ok && resolved.value.hasOdgm, noRoom };
+  const candidates = evaluateClusters(input, needs);
   const verdicts = candidates.all.map((candidate) => verdict(candidate, false));
 
-  const resolved = resolveDeployment(input, verdicts);
-  if (!resolved.ok) return resolved;
+  if (!resolved.ok) return err(refuseInvalid(resolved.error, verdicts));
   const refusal =
     refuseDisabled(input, verdicts) ??
     refuseNoCluster(input, candidates, verdicts) ??
@@ -56,10 +89,8 @@ interface ResolvedDeployment {
   readonly hasOdgm: boolean;
 }
 
-function resolveDeployment(
-  input: PlanInput,
-  verdicts: readonly ClusterVerdict[],
-): Result<ResolvedDeployment, PlanRefusal> {
+/** Returns all violations of the request. */
+function resolveDeployment(input: PlanInput): Result<ResolvedDeployment, readonly Violation[]> {
   const { package: from, deployment, settings } = input;
   const definition = from.classes.find(({ key }) => key === deployment.classKey);
   const functions = resolveFunctions(from, definition, deployment);
@@ -69,9 +100,7 @@ function resolveDeployment(
     ...(functions.ok ? [] : functions.error),
     ...replicaCountViolation(input, settings.maxReplicas),
   ];
-  if (definition === undefined || !functions.ok || violations.length > 0) {
-    return err(refuseInvalid(violations, verdicts));
-  }
+  if (definition === undefined || !functions.ok || violations.length > 0) return err(violations);
   const hasOdgm = needsOdgm(definition, deployment, functions.value);
   return ok({ definition, functions: functions.value, hasOdgm });
 }
@@ -159,6 +188,11 @@ function assemblePlan(
   const units = planUnits(input, chosen, functions, plannedFor, zero);
   const { rollout } = deployment;
   const availability = plannedAvailability(task, placement, odgm.value);
+  const shared = sharedSpec(input, definition, functions);
+  const price = priceOf(
+    { units, shared, ...(odgm.value === undefined ? {} : { odgm: odgm.value }) },
+    (name) => input.clusters.find((cluster) => cluster.name === name)?.cost,
+  );
   const plan = {
     sizing: task.basis,
     achievedAvailability: placement.achieved,
@@ -166,8 +200,9 @@ function assemblePlan(
     bestEffort: placement.bestEffort,
     replicas,
     clusters: verdicts,
-    shared: sharedSpec(input, definition, functions),
+    shared,
     units,
+    price,
     ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
     ...(rollout === undefined ? {} : { rollout }),
     decisions: decisionsOf({
@@ -177,6 +212,7 @@ function assemblePlan(
       availability,
       functions,
       zero,
+      price,
       ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
     }),
   };

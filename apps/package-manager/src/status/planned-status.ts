@@ -1,12 +1,14 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import {
   DeploymentCondition,
+  type ClusterCost,
   type ClusterDeploymentStatus,
   type ClusterName,
   type DeploymentStatus,
 } from "@oaas/models";
 import { presentAvailability } from "../planner/explanation/planned-availability.ts";
 import { statedRequirements } from "../planner/explanation/requirements.ts";
+import { priceOf } from "../planner/price/plan-price.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 
 import type { UnitObservation } from "./aggregate-status.ts";
@@ -17,6 +19,7 @@ export function withPlan(
   status: DeploymentStatus,
   plan: DeploymentPlan | undefined,
   observations: ReadonlyMap<ClusterName, UnitObservation>,
+  costOf: (cluster: ClusterName) => ClusterCost | undefined,
 ): DeploymentStatus {
   if (plan === undefined) return status;
   const planned = new Set(plan.units.map(({ cluster }) => cluster));
@@ -26,6 +29,7 @@ export function withPlan(
   return omitUndefined({
     ...status,
     plannedAvailability: plan.availability,
+    price: priceOf(plan, costOf),
     presentAvailability: presentAvailability(plan, clustersDown(status, plan)),
     requirements: statedRequirements(plan).map((stated) => requirementStatus(stated, measuring)),
   });

@@ -92,7 +92,8 @@ export class ClusterStatusReader implements StatusReader {
     const status = aggregateStatus(key, record, observations, deployments.operation(key));
     const notServing = new Set(status.clusters.flatMap((each) => (each.serving ? [] : [each.cluster])));
     const replan = await this.#deps.replans?.read(key, record, notServing);
-    return { ...withPlan(status, await plan, observations), ...(replan === undefined ? {} : { replan }) };
+    const planned = withPlan(status, await plan, observations, (name) => this.#deps.clusters.get(name)?.cost);
+    return { ...planned, ...(replan === undefined ? {} : { replan }) };
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file health.proto.
  */
 export const file_health: GenFile = /*@__PURE__*/
-  fileDesc("CgxoZWFsdGgucHJvdG8SC29hYXMuaGVhbHRoIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqYBChNIZWFsdGhDaGVja1Jlc3BvbnNlEj4KBnN0YXR1cxgBIAEoDjIuLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyIcCg1Dcm1FbnZSZXF1ZXN0EgsKA2VudhgBIAEoCSKKCAoMQ3JtRW52SGVhbHRoEhAKCGVudl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI1CgZsYWJlbHMYbiADKAsyJS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBEksKGGF2YWlsYWJpbGl0eV9tZWFzdXJlbWVudBh4IAEoCzIkLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eU1lYXN1cmVtZW50SAqIAQESHwoRZGVmYXVsdF9uYW1lc3BhY2UYggEgASgJSAuIAQESHAoTcmVqZWN0ZWRfbmFtZXNwYWNlcxiDASADKAkSHQoUemVyb19zY2FsZV90ZW1wbGF0ZXMYjAEgAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDgoMX2NybV92ZXJzaW9uQg0KC19ub2RlX2NvdW50Qg4KDF9yZWFkeV9ub2Rlc0IPCg1fYXZhaWxhYmlsaXR5QgsKCV9jYXBhY2l0eUIVChNfa3ViZXJuZXRlc192ZXJzaW9uQgkKB19sZWFkZXJCEgoQX2xlYWRlcl9pZGVudGl0eUIVChNfYXZhaWxhYmlsaXR5X2Jhc2lzQhYKFF9jbGFzc19ydW50aW1lX2NvdW50QhsKGV9hdmFpbGFiaWxpdHlfbWVhc3VyZW1lbnRCFAoSX2RlZmF1bHRfbmFtZXNwYWNlIiQKEUNybUNsdXN0ZXJSZXF1ZXN0Eg8KB2NsdXN0ZXIYASABKAkilggKEENybUNsdXN0ZXJIZWFsdGgSFAoMY2x1c3Rlcl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI5CgZsYWJlbHMYbiADKAsyKS5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVySGVhbHRoLkxhYmVsc0VudHJ5EiAKE2NsYXNzX3J1bnRpbWVfY291bnQYbyABKA1ICYgBARJLChhhdmFpbGFiaWxpdHlfbWVhc3VyZW1lbnQYeCABKAsyJC5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlNZWFzdXJlbWVudEgKiAEBEh8KEWRlZmF1bHRfbmFtZXNwYWNlGIIBIAEoCUgLiAEBEhwKE3JlamVjdGVkX25hbWVzcGFjZXMYgwEgAygJEh0KFHplcm9fc2NhbGVfdGVtcGxhdGVzGIwBIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg4KDF9jcm1fdmVyc2lvbkINCgtfbm9kZV9jb3VudEIOCgxfcmVhZHlfbm9kZXNCDwoNX2F2YWlsYWJpbGl0eUILCglfY2FwYWNpdHlCFQoTX2t1YmVybmV0ZXNfdmVyc2lvbkIJCgdfbGVhZGVyQhIKEF9sZWFkZXJfaWRlbnRpdHlCFQoTX2F2YWlsYWJpbGl0eV9iYXNpc0IWChRfY2xhc3NfcnVudGltZV9jb3VudEIbChlfYXZhaWxhYmlsaXR5X21lYXN1cmVtZW50QhQKEl9kZWZhdWx0X25hbWVzcGFjZSLFAQoLRW52Q2FwYWNpdHkSIgoaYWxsb2NhdGFibGVfY3B1X21pbGxpY29yZXMYASABKAQSIAoYcmVxdWVzdGVkX2NwdV9taWxsaWNvcmVzGAIgASgEEiAKGGFsbG9jYXRhYmxlX21lbW9yeV9ieXRlcxgDIAEoBBIeChZyZXF1ZXN0ZWRfbWVtb3J5X2J5dGVzGAQgASgEEhgKEGFsbG9jYXRhYmxlX3BvZHMYBSABKA0SFAoMcnVubmluZ19wb2RzGAYgASgNIqoBChFBdmFpbGFiaWxpdHlCYXNpcxIXCgpub2RlX3JhdGlvGAEgASgBSACIAQESHgoRcnVudGltZV9yZWFkaW5lc3MYAiABKAFIAYgBARIWCg53aW5kb3dfc2Vjb25kcxgDIAEoDRIPCgdzYW1wbGVzGAQgASgNEg4KBm1vY2tlZBgFIAEoCEINCgtfbm9kZV9yYXRpb0IUChJfcnVudGltZV9yZWFkaW5lc3MilwIKF0F2YWlsYWJpbGl0eU1lYXN1cmVtZW50Eg0KBXZhbHVlGAEgASgBEhgKEGFwaV9hdmFpbGFiaWxpdHkYAiABKAESHgoRbm9kZV9hdmFpbGFiaWxpdHkYAyABKAFIAIgBARIWCg53aW5kb3dfc2Vjb25kcxgEIAEoDRIZChFoYWxmX2xpZmVfc2Vjb25kcxgFIAEoDRIPCgdzYW1wbGVzGAYgASgEEhgKEG9ic2VydmVkX3NlY29uZHMYByABKAQSGAoQZXZpZGVuY2Vfc2Vjb25kcxgIIAEoARIlCgVzaW5jZRgJIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcEIUChJfbm9kZV9hdmFpbGFiaWxpdHkyqQEKDUhlYWx0aFNlcnZpY2USSgoFQ2hlY2sSHy5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1JlcXVlc3QaIC5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1Jlc3BvbnNlEkwKBVdhdGNoEh8ub2Fhcy5oZWFsdGguSGVhbHRoQ2hlY2tSZXF1ZXN0GiAub2Fhcy5oZWFsdGguSGVhbHRoQ2hlY2tSZXNwb25zZTABMqoBCg5Dcm1JbmZvU2VydmljZRJFCgxHZXRFbnZIZWFsdGgSGi5vYWFzLmhlYWx0aC5Dcm1FbnZSZXF1ZXN0Ghkub2Fhcy5oZWFsdGguQ3JtRW52SGVhbHRoElEKEEdldENsdXN0ZXJIZWFsdGgSHi5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVyUmVxdWVzdBodLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJIZWFsdGhiBnByb3RvMw", [file_common]);
+  fileDesc("CgxoZWFsdGgucHJvdG8SC29hYXMuaGVhbHRoIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqYBChNIZWFsdGhDaGVja1Jlc3BvbnNlEj4KBnN0YXR1cxgBIAEoDjIuLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyIcCg1Dcm1FbnZSZXF1ZXN0EgsKA2VudhgBIAEoCSLrBwoMQ3JtRW52SGVhbHRoEhAKCGVudl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI1CgZsYWJlbHMYbiADKAsyJS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBEksKGGF2YWlsYWJpbGl0eV9tZWFzdXJlbWVudBh4IAEoCzIkLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eU1lYXN1cmVtZW50SAqIAQESHwoRZGVmYXVsdF9uYW1lc3BhY2UYggEgASgJSAuIAQESHAoTcmVqZWN0ZWRfbmFtZXNwYWNlcxiDASADKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIOCgxfY3JtX3ZlcnNpb25CDQoLX25vZGVfY291bnRCDgoMX3JlYWR5X25vZGVzQg8KDV9hdmFpbGFiaWxpdHlCCwoJX2NhcGFjaXR5QhUKE19rdWJlcm5ldGVzX3ZlcnNpb25CCQoHX2xlYWRlckISChBfbGVhZGVyX2lkZW50aXR5QhUKE19hdmFpbGFiaWxpdHlfYmFzaXNCFgoUX2NsYXNzX3J1bnRpbWVfY291bnRCGwoZX2F2YWlsYWJpbGl0eV9tZWFzdXJlbWVudEIUChJfZGVmYXVsdF9uYW1lc3BhY2UiJAoRQ3JtQ2x1c3RlclJlcXVlc3QSDwoHY2x1c3RlchgBIAEoCSL3BwoQQ3JtQ2x1c3RlckhlYWx0aBIUCgxjbHVzdGVyX25hbWUYASABKAkSDgoGc3RhdHVzGAIgASgJEhgKC2NybV92ZXJzaW9uGAMgASgJSACIAQESKQoJbGFzdF9zZWVuGAQgASgLMhYub2Fhcy5jb21tb24uVGltZXN0YW1wEhcKCm5vZGVfY291bnQYBSABKA1IAYgBARIYCgtyZWFkeV9ub2RlcxgGIAEoDUgCiAEBEhkKDGF2YWlsYWJpbGl0eRgHIAEoAUgDiAEBEi8KCGNhcGFjaXR5GGQgASgLMhgub2Fhcy5oZWFsdGguRW52Q2FwYWNpdHlIBIgBARIUCgxjYXBhYmlsaXRpZXMYZSADKAkSHwoSa3ViZXJuZXRlc192ZXJzaW9uGGYgASgJSAWIAQESEwoGbGVhZGVyGGcgASgISAaIAQESHAoPbGVhZGVyX2lkZW50aXR5GGggASgJSAeIAQESFAoMYXBpX2ZlYXR1cmVzGGkgAygJEhEKCXRlbXBsYXRlcxhqIAMoCRISCgpuYW1lc3BhY2VzGGsgAygJEj8KEmF2YWlsYWJpbGl0eV9iYXNpcxhsIAEoCzIeLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eUJhc2lzSAiIAQESFAoMZW52aXJvbm1lbnRzGG0gAygJEjkKBmxhYmVscxhuIAMoCzIpLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBEksKGGF2YWlsYWJpbGl0eV9tZWFzdXJlbWVudBh4IAEoCzIkLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eU1lYXN1cmVtZW50SAqIAQESHwoRZGVmYXVsdF9uYW1lc3BhY2UYggEgASgJSAuIAQESHAoTcmVqZWN0ZWRfbmFtZXNwYWNlcxiDASADKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIOCgxfY3JtX3ZlcnNpb25CDQoLX25vZGVfY291bnRCDgoMX3JlYWR5X25vZGVzQg8KDV9hdmFpbGFiaWxpdHlCCwoJX2NhcGFjaXR5QhUKE19rdWJlcm5ldGVzX3ZlcnNpb25CCQoHX2xlYWRlckISChBfbGVhZGVyX2lkZW50aXR5QhUKE19hdmFpbGFiaWxpdHlfYmFzaXNCFgoUX2NsYXNzX3J1bnRpbWVfY291bnRCGwoZX2F2YWlsYWJpbGl0eV9tZWFzdXJlbWVudEIUChJfZGVmYXVsdF9uYW1lc3BhY2Ui7gEKC0VudkNhcGFjaXR5EiIKGmFsbG9jYXRhYmxlX2NwdV9taWxsaWNvcmVzGAEgASgEEiAKGHJlcXVlc3RlZF9jcHVfbWlsbGljb3JlcxgCIAEoBBIgChhhbGxvY2F0YWJsZV9tZW1vcnlfYnl0ZXMYAyABKAQSHgoWcmVxdWVzdGVkX21lbW9yeV9ieXRlcxgEIAEoBBIYChBhbGxvY2F0YWJsZV9wb2RzGAUgASgNEhQKDHJ1bm5pbmdfcG9kcxgGIAEoDRInCgZzaGFwZXMYlgEgAygLMhYub2Fhcy5oZWFsdGguTm9kZVNoYXBlIvMBCglOb2RlU2hhcGUSDQoFbm9kZXMYASABKA0SIgoaYWxsb2NhdGFibGVfY3B1X21pbGxpY29yZXMYAiABKAQSIAoYYWxsb2NhdGFibGVfbWVtb3J5X2J5dGVzGAMgASgEEhsKE2ZyZWVfY3B1X21pbGxpY29yZXMYBCABKAQSGQoRZnJlZV9tZW1vcnlfYnl0ZXMYBSABKAQSEQoJZnJlZV9wb2RzGAYgASgNEiMKG2xhcmdlc3RfZnJlZV9jcHVfbWlsbGljb3JlcxgHIAEoBBIhChlsYXJnZXN0X2ZyZWVfbWVtb3J5X2J5dGVzGAggASgEIqoBChFBdmFpbGFiaWxpdHlCYXNpcxIXCgpub2RlX3JhdGlvGAEgASgBSACIAQESHgoRcnVudGltZV9yZWFkaW5lc3MYAiABKAFIAYgBARIWCg53aW5kb3dfc2Vjb25kcxgDIAEoDRIPCgdzYW1wbGVzGAQgASgNEg4KBm1vY2tlZBgFIAEoCEINCgtfbm9kZV9yYXRpb0IUChJfcnVudGltZV9yZWFkaW5lc3MilwIKF0F2YWlsYWJpbGl0eU1lYXN1cmVtZW50Eg0KBXZhbHVlGAEgASgBEhgKEGFwaV9hdmFpbGFiaWxpdHkYAiABKAESHgoRbm9kZV9hdmFpbGFiaWxpdHkYAyABKAFIAIgBARIWCg53aW5kb3dfc2Vjb25kcxgEIAEoDRIZChFoYWxmX2xpZmVfc2Vjb25kcxgFIAEoDRIPCgdzYW1wbGVzGAYgASgEEhgKEG9ic2VydmVkX3NlY29uZHMYByABKAQSGAoQZXZpZGVuY2Vfc2Vjb25kcxgIIAEoARIlCgVzaW5jZRgJIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcEIUChJfbm9kZV9hdmFpbGFiaWxpdHkyqQEKDUhlYWx0aFNlcnZpY2USSgoFQ2hlY2sSHy5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1JlcXVlc3QaIC5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1Jlc3BvbnNlEkwKBVdhdGNoEh8ub2Fhcy5oZWFsdGguSGVhbHRoQ2hlY2tSZXF1ZXN0GiAub2Fhcy5oZWFsdGguSGVhbHRoQ2hlY2tSZXNwb25zZTABMqoBCg5Dcm1JbmZvU2VydmljZRJFCgxHZXRFbnZIZWFsdGgSGi5vYWFzLmhlYWx0aC5Dcm1FbnZSZXF1ZXN0Ghkub2Fhcy5oZWFsdGguQ3JtRW52SGVhbHRoElEKEEdldENsdXN0ZXJIZWFsdGgSHi5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVyUmVxdWVzdBodLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJIZWFsdGhiBnByb3RvMw", [file_common]);
 
 /**
  * The service to check; empty means the process.
@@ -164,7 +164,7 @@ export type CrmEnvHealth = Message<"oaas.health.CrmEnvHealth"> & {
   capacity?: EnvCapacity | undefined;
 
   /**
-   * Such as odgm, knative, hpa, prometheus, keda, keda-http: on and usable at this moment.
+   * Such as odgm, knative, hpa, prometheus: on and usable at this moment.
    *
    * @generated from field: repeated string capabilities = 101;
    */
@@ -254,13 +254,6 @@ export type CrmEnvHealth = Message<"oaas.health.CrmEnvHealth"> & {
    * @generated from field: repeated string rejected_namespaces = 131;
    */
   rejectedNamespaces: string[];
-
-  /**
-   * Templates that can run a function with min_scale 0 in the cluster now; reported when api_features has scale-to-zero.
-   *
-   * @generated from field: repeated string zero_scale_templates = 140;
-   */
-  zeroScaleTemplates: string[];
 };
 
 /**
@@ -410,13 +403,6 @@ export type CrmClusterHealth = Message<"oaas.health.CrmClusterHealth"> & {
    * @generated from field: repeated string rejected_namespaces = 131;
    */
   rejectedNamespaces: string[];
-
-  /**
-   * Templates that can run a function with min_scale 0 in the cluster now; reported when api_features has scale-to-zero.
-   *
-   * @generated from field: repeated string zero_scale_templates = 140;
-   */
-  zeroScaleTemplates: string[];
 };
 
 /**
@@ -461,6 +447,13 @@ export type EnvCapacity = Message<"oaas.health.EnvCapacity"> & {
    * @generated from field: uint32 running_pods = 6;
    */
   runningPods: number;
+
+  /**
+   * The ready and schedulable nodes by size, the largest groups first. Empty when unknown.
+   *
+   * @generated from field: repeated oaas.health.NodeShape shapes = 150;
+   */
+  shapes: NodeShape[];
 };
 
 /**
@@ -469,6 +462,67 @@ export type EnvCapacity = Message<"oaas.health.EnvCapacity"> & {
  */
 export const EnvCapacitySchema: GenMessage<EnvCapacity> = /*@__PURE__*/
   messageDesc(file_health, 6);
+
+/**
+ * Nodes with the same allocatable resources, and what the requests of their pods leave free. The last shape may stand for
+ * several sizes, when there are too many.
+ *
+ * @generated from message oaas.health.NodeShape
+ */
+export type NodeShape = Message<"oaas.health.NodeShape"> & {
+  /**
+   * @generated from field: uint32 nodes = 1;
+   */
+  nodes: number;
+
+  /**
+   * Of one node; the largest when the shape stands for several sizes.
+   *
+   * @generated from field: uint64 allocatable_cpu_millicores = 2;
+   */
+  allocatableCpuMillicores: bigint;
+
+  /**
+   * @generated from field: uint64 allocatable_memory_bytes = 3;
+   */
+  allocatableMemoryBytes: bigint;
+
+  /**
+   * Free on all nodes of the shape together.
+   *
+   * @generated from field: uint64 free_cpu_millicores = 4;
+   */
+  freeCpuMillicores: bigint;
+
+  /**
+   * @generated from field: uint64 free_memory_bytes = 5;
+   */
+  freeMemoryBytes: bigint;
+
+  /**
+   * @generated from field: uint32 free_pods = 6;
+   */
+  freePods: number;
+
+  /**
+   * Free on the node that has the most.
+   *
+   * @generated from field: uint64 largest_free_cpu_millicores = 7;
+   */
+  largestFreeCpuMillicores: bigint;
+
+  /**
+   * @generated from field: uint64 largest_free_memory_bytes = 8;
+   */
+  largestFreeMemoryBytes: bigint;
+};
+
+/**
+ * Describes the message oaas.health.NodeShape.
+ * Use `create(NodeShapeSchema)` to create a new message.
+ */
+export const NodeShapeSchema: GenMessage<NodeShape> = /*@__PURE__*/
+  messageDesc(file_health, 7);
 
 /**
  * How the availability was determined.
@@ -513,7 +567,7 @@ export type AvailabilityBasis = Message<"oaas.health.AvailabilityBasis"> & {
  * Use `create(AvailabilityBasisSchema)` to create a new message.
  */
 export const AvailabilityBasisSchema: GenMessage<AvailabilityBasis> = /*@__PURE__*/
-  messageDesc(file_health, 7);
+  messageDesc(file_health, 8);
 
 /**
  * The availability of the Kubernetes API and of the nodes over a window. It survives restarts of the manager.
@@ -588,7 +642,7 @@ export type AvailabilityMeasurement = Message<"oaas.health.AvailabilityMeasureme
  * Use `create(AvailabilityMeasurementSchema)` to create a new message.
  */
 export const AvailabilityMeasurementSchema: GenMessage<AvailabilityMeasurement> = /*@__PURE__*/
-  messageDesc(file_health, 8);
+  messageDesc(file_health, 9);
 
 /**
  * The health service of earlier peers; equivalent to grpc.health.v1.Health.

@@ -53,6 +53,7 @@ export {
 } from "./resources/deployment/class-deployment.ts";
 export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/deployment/plan-refusal.ts";
 export { planRequestInput, planView } from "./resources/deployment/plan.ts";
+export { planPriceToWire } from "./resources/deployment/plan-price.ts";
 export { type PlanObjectsWire } from "./resources/deployment/plan-objects.ts";
 export { clusterLossToWire } from "./resources/deployment/cluster-loss.ts";
 export { statedRequirementToWire } from "./resources/deployment/requirement-status.ts";

@@ -53,6 +53,34 @@ export interface ClusterHealth {
   readonly zeroScaleTemplates?: readonly string[];
   /** Absent if the cluster does not measure it. */
   readonly measurement?: AvailabilityMeasurement;
+  /** Absent if the cluster does not report what it offers, as managers of earlier releases. */
+  readonly offer?: ClusterOffer;
+}
+
+/** What a cluster offers to classes. */
+export interface ClusterOffer {
+  /** Usable features, such as odgm and knative. */
+  readonly capabilities: readonly string[];
+  /** Valid values of a template. */
+  readonly templates: readonly string[];
+  /** Names of its EnvironmentConfigs. */
+  readonly environments: readonly string[];
+  /** Such as region and zone. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The nodes that take new pods; absent if they are not known. */
+  readonly shapes?: readonly NodeShape[];
+}
+
+/** Nodes of one size, and what is free on them. */
+export interface NodeShape {
+  readonly nodes: number;
+  /** On all nodes together. */
+  readonly freeCpuMillicores: number;
+  readonly freeMemoryBytes: number;
+  readonly freePods: number;
+  /** On the node that has the most. */
+  readonly largestFreeCpuMillicores: number;
+  readonly largestFreeMemoryBytes: number;
 }
 
 /** Returns the availability of a cluster: reported, else the share of ready nodes, else undefined. */

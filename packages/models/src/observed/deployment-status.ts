@@ -1,6 +1,7 @@
 import type { DeploymentCondition, LifecyclePhase, RevisionOutcome } from "../health/condition.ts";
 import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus } from "./class-runtime.ts";
+import type { PlanPrice } from "./plan-price.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
 import type { ReplanStatus } from "./replan-status.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
@@ -76,6 +77,8 @@ export interface DeploymentStatus {
   /** Planned with independent replicas. */
   readonly achievedQuorumAvailability?: number;
   readonly plannedAvailability?: PlannedAvailability;
+  /** At the prices that the registrations state now. */
+  readonly price?: PlanPrice;
   /** Present while clusters are down. */
   readonly presentAvailability?: PresentAvailability;
   /** The stated requirements: their use, and whether they are measured. */

@@ -57,8 +57,8 @@ export interface ApplyResult {
 /** What applying one child would do. */
 export type ChildPreview =
   | { readonly change: "create" | "unchanged" }
-  /** `live` is the object of the server, with its managed fields. */
-  | { readonly change: "update"; readonly live: Stored<KubeObject> }
+  /** The object before and after the update; `updated` is absent where the server allows no dry run. */
+  | { readonly change: "update"; readonly live: Stored<KubeObject>; readonly updated?: Stored<KubeObject> }
   | { readonly change: "blocked"; readonly problem: string };
 
 /** Context of one call to `apply`. */
@@ -140,7 +140,7 @@ export class ChildApplier {
 
   /**
    * What `apply` would do with a child, decided by the same comparison and without writing. A child that is not as
-   * rendered is read from the server, because the cache may be older and holds no managed fields.
+   * rendered is read from the server, because the cache may be older.
    */
   async preview(
     manifest: Manifest,
@@ -159,9 +159,10 @@ export class ChildApplier {
     if (live === undefined) return { change: "create" };
     if (!this.#differs(kind, live, marked, hash)) return { change: "unchanged" };
     const wasOurs = known.has(live.metadata.uid) && controllerOf(live) === undefined;
-    const fault =
-      (wasOurs ? undefined : adoptionFault(live, manifest)) ?? (await this.#rejection(kind, marked, signal));
-    return fault === undefined ? { change: "update", live } : { change: "blocked", problem: fault.message };
+    const fault = wasOurs ? undefined : adoptionFault(live, manifest);
+    return fault === undefined
+      ? this.#previewUpdate(kind, marked, live, signal)
+      : { change: "blocked", problem: fault.message };
   }
 
   /** Forgets the last apply of a deleted child. */
@@ -289,23 +290,24 @@ export class ChildApplier {
     }
   }
 
-  /** Why the server would reject an update, such as of an immutable field. Asks with a dry run. */
-  async #rejection(
+  /** Asks the server with a dry run what an update results in: it sets defaults, and rejects immutable fields. */
+  async #previewUpdate(
     kind: ChildKind,
     manifest: Manifest,
+    live: Stored<KubeObject>,
     signal: AbortSignal,
     force = false,
-  ): Promise<Fault | undefined> {
+  ): Promise<ChildPreview> {
     const options = { fieldManager: FIELD_MANAGER, dryRun: true, force, signal };
     try {
-      await this.#client.resource(kind).apply(manifest, options);
-      return undefined;
+      return { change: "update", live, updated: await this.#client.resource(kind).apply(manifest, options) };
     } catch (thrown) {
-      if (!force && isDrift(conflictsIn(thrown))) return this.#rejection(kind, manifest, signal, true);
+      if (!force && isDrift(conflictsIn(thrown))) return this.#previewUpdate(kind, manifest, live, signal, true);
       const fault = Fault.from(thrown);
       if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
       // An admission webhook with side effects allows no dry run.
-      return /dry.?run/i.test(fault.message) ? undefined : fault;
+      if (/dry.?run/i.test(fault.message)) return { change: "update", live };
+      return { change: "blocked", problem: fault.message };
     }
   }
 

@@ -78,7 +78,7 @@ export async function previewClass<T extends KubeObject>(
 
 function describeChild(manifest: Manifest, preview: ChildPreview): ObjectPreview {
   const { change } = preview;
-  const changed = change === "update" ? fieldsOf(manifest, preview.live) : { fields: [], moreFields: 0 };
+  const changed = change === "update" ? fieldsOf(manifest, preview) : { fields: [], moreFields: 0 };
   return {
     ...nameOf(manifest),
     change,
@@ -88,9 +88,13 @@ function describeChild(manifest: Manifest, preview: ChildPreview): ObjectPreview
 }
 
 /** An autoscaler that takes over the replicas keeps their number. */
-function fieldsOf(manifest: Manifest, live: Stored<KubeObject>): ReturnType<typeof changedFields> {
+function fieldsOf(
+  manifest: Manifest,
+  { live, updated }: Extract<ChildPreview, { readonly change: "update" }>,
+): ReturnType<typeof changedFields> {
+  if (updated === undefined) return { fields: [], moreFields: 0 };
   const handedOver = replicasHandover(manifest, live, FIELD_MANAGER) === undefined ? [] : ["replicas"];
-  return changedFields(live, manifest, FIELD_MANAGER, new Set([...BOOKKEEPING, ...handedOver]));
+  return changedFields(live, updated, new Set([...BOOKKEEPING, ...handedOver]));
 }
 
 /** A pass that cannot apply every child prunes none. */

@@ -4,6 +4,7 @@ import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { measureAvailability, readinessSignal, type Availability } from "../../availability/availability.ts";
 import { HALF_LIFE_DAYS, WINDOW_DAYS, type AvailabilityMeasurement } from "../../availability/availability-history.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
+import { nodeShapes } from "../../availability/node-shapes.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
 import { omitUndefined } from "../../mapping/omit-empty.ts";
 import { defaultNamespace, rejectedNamespaces, type NamespaceRules } from "../access/namespaces.ts";
@@ -97,7 +98,10 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
     availability: availability.value,
     availabilityBasis: basisOf(availability),
     availabilityMeasurement: availability.mocked ? undefined : measurementOf(deps.measuredAvailability?.()),
-    capacity: nodes === undefined || demand === undefined ? undefined : capacityOf(nodes, demand),
+    capacity:
+      nodes === undefined || demand === undefined
+        ? undefined
+        : { ...capacityOf(nodes, demand), shapes: [...nodeShapes(nodes, demand)] },
     capabilities: [...cluster.capabilities()],
     kubernetesVersion,
     leader: leadership.isLeading,

@@ -81,9 +81,8 @@ function findKnown(id: string, namespace: string, directory: Pick<ClassDirectory
 }
 
 /** Whether the children are rendered from the same spec; the origin only says who sent it. */
-function isSameSpec({ spec: { origin: _, ...stored } }: StoredClass, { spec }: UnitObject["desired"]): boolean {
-  const { origin: __, ...desired } = spec;
-  return equalJson(stored, desired);
+function isSameSpec(stored: StoredClass, desired: UnitObject["desired"]): boolean {
+  return equalJson({ ...stored.spec, origin: undefined }, { ...desired.spec, origin: undefined });
 }
 
 /** The object that Deploy would store. One that does not exist yet has an empty uid. */

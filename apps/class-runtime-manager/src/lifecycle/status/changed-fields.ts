@@ -1,4 +1,4 @@
-import { compareQuantities, parseQuantity, type KubeObject } from "@oaas/kube-core";
+import type { KubeObject } from "@oaas/kube-core";
 import { itemCount, pathText, valueText, type Step } from "./field-text.ts";
 
 /** One field that an apply changes. */
@@ -16,137 +16,85 @@ export interface ChangedFields {
 }
 
 type Report = (steps: readonly Step[], was: unknown, now: unknown) => void;
+type Members = Readonly<Record<string, unknown>>;
 
 /** Limit for one object. */
 const MAX_FIELDS = 16;
 
 /**
- * The fields that applying `rendered` over `live` changes: rendered values that differ, and fields that `manager` applied
- * earlier and renders no longer. Items of lists are matched by name. `live` must have its managed fields.
+ * The fields in which `after` differs from `before`, without status and the metadata that the server sets. Items of lists
+ * are matched by name. Members with an ignored name are left out.
  */
-export function changedFields(
-  live: KubeObject,
-  rendered: KubeObject,
-  manager: string,
-  ignored: ReadonlySet<string> = new Set(),
-): ChangedFields {
+export function changedFields(before: KubeObject, after: KubeObject, ignored: ReadonlySet<string>): ChangedFields {
   const fields: ChangedField[] = [];
   let moreFields = 0;
-  const text = (steps: readonly Step[], value: unknown): string => valueText(live.kind, steps, value, "");
+  const text = (steps: readonly Step[], value: unknown): string => valueText(before.kind, steps, value, "");
   const report: Report = (steps, was, now) => {
-    if (ignored.has(String(steps.at(-1)))) return;
+    const last = steps.at(-1);
+    if (typeof last === "string" && ignored.has(last)) return;
     if (fields.length >= MAX_FIELDS) moreFields += 1;
     else fields.push({ path: pathText(steps), was: text(steps, was), now: text(steps, now) });
   };
-  compareRendered([], live, rendered, report);
-  const applied = live.metadata.managedFields?.find(
-    (entry) => entry.manager === manager && entry.operation === "Apply" && entry.subresource === undefined,
-  );
-  reportRemoved([], applied?.fieldsV1, live, rendered, report);
+  compare([], contentOf(before), contentOf(after), report);
   return { fields, moreFields };
 }
 
-function compareRendered(steps: readonly Step[], live: unknown, rendered: unknown, report: Report): void {
-  if (Array.isArray(rendered)) return compareList(steps, live, rendered, report);
-  if (isRecord(rendered)) {
-    const members = isRecord(live) ? live : {};
-    for (const [name, value] of Object.entries(rendered))
-      compareRendered([...steps, name], members[name], value, report);
-    return;
+function contentOf(object: KubeObject): Members {
+  const { apiVersion: _, kind: _kind, metadata, status: _status, ...rest } = object as KubeObject & Members;
+  const { labels, annotations, ownerReferences } = metadata as KubeObject["metadata"];
+  return { metadata: { labels, annotations, ownerReferences }, ...rest };
+}
+
+function compare(steps: readonly Step[], before: unknown, after: unknown, report: Report): void {
+  if (isNamedList(before) && isNamedList(after)) return compareItems(steps, before ?? [], after ?? [], report);
+  if (isMembers(before) || isMembers(after)) {
+    // An empty object on one side only is a change of its own.
+    if (isEmpty(before) !== isEmpty(after) && isLeaf(before) && isLeaf(after)) return report(steps, before, after);
+    return compareMembers(steps, membersOf(before), membersOf(after), report);
   }
-  if (!Object.is(live, rendered) && !isSameQuantity(steps, live, rendered)) report(steps, live, rendered);
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
+    for (const [index, item] of after.entries()) compare([...steps, index], before[index], item, report);
+  else if (!Object.is(before, after)) report(steps, itemCount(before), itemCount(after));
 }
 
-/** The server stores quantities in their canonical form, such as 200m for 0.2. */
-function isSameQuantity(steps: readonly Step[], live: unknown, rendered: unknown): boolean {
-  if (steps.at(-2) !== "requests" && steps.at(-2) !== "limits") return false;
-  const [was, now] = [live, rendered].map((value) => parseQuantity(typeof value === "number" ? value : String(value)));
-  return was?.ok === true && now?.ok === true && compareQuantities(was.value, now.value) === 0;
+function compareMembers(steps: readonly Step[], before: Members, after: Members, report: Report): void {
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
+    compare([...steps, name], before[name], after[name], report);
 }
 
-function compareList(steps: readonly Step[], live: unknown, rendered: readonly unknown[], report: Report): void {
-  const items: readonly unknown[] = Array.isArray(live) ? live : [];
-  if (rendered.every(isNamed) && (rendered.length > 0 || items.every(isNamed))) {
-    for (const item of rendered) {
-      const same = items.find((other) => isNamed(other) && other.name === item.name);
-      const { name, ...rest } = item;
-      // The path has the name of a new item.
-      compareRendered([...steps, { key: `name=${name}` }], same, same === undefined ? rest : item, report);
-    }
-    return;
-  }
-  if (items.length !== rendered.length) report(steps, itemCount(live), itemCount(rendered));
-  else for (const [index, item] of rendered.entries()) compareRendered([...steps, index], items[index], item, report);
-}
-
-/** Walks the fields that a manager owns, and reports those that are not rendered any more. */
-function reportRemoved(steps: readonly Step[], owned: unknown, live: unknown, rendered: unknown, report: Report): void {
-  if (!isRecord(owned)) return;
-  for (const [entry, below] of Object.entries(owned)) {
-    const child = childOf(entry, live, rendered);
-    if (child === undefined || child.live === undefined) continue;
-    const path = [...steps, child.step];
-    if (child.rendered === undefined) reportLeaves(path, child.content, report);
-    else reportRemoved(path, below, child.live, child.rendered, report);
+function compareItems(steps: readonly Step[], before: NamedList, after: NamedList, report: Report): void {
+  for (const name of new Set([...before, ...after].map((item) => item.name))) {
+    const find = (items: NamedList): Members => {
+      // The path has the name.
+      const { name: _, ...rest } = items.find((item) => item.name === name) ?? {};
+      return rest;
+    };
+    compareMembers([...steps, { key: `name=${name}` }], find(before), find(after), report);
   }
 }
 
-interface Child {
-  readonly step: Step;
-  readonly live: unknown;
-  /** `live` without the fields that the step names. */
-  readonly content: unknown;
-  readonly rendered: unknown;
-}
+type NamedList = readonly (Members & { readonly name: string })[];
 
-/** The member or the item that an entry of a field set names; undefined for the object itself and for values of sets. */
-function childOf(entry: string, live: unknown, rendered: unknown): Child | undefined {
-  const name = entry.slice(2);
-  if (entry.startsWith("f:")) {
-    const member = memberOf(live, name);
-    return { step: name, live: member, content: member, rendered: memberOf(rendered, name) };
-  }
-  if (!entry.startsWith("k:")) return undefined;
-  const key = JSON.parse(name) as Readonly<Record<string, unknown>>;
-  const step = {
-    key: Object.entries(key)
-      .map(([field, value]) => `${field}=${String(value)}`)
-      .join(","),
-  };
-  const item = itemWith(live, key);
-  const content = isRecord(item)
-    ? Object.fromEntries(Object.entries(item).filter(([field]) => !Object.hasOwn(key, field)))
-    : item;
-  return { step, live: item, content, rendered: itemWith(rendered, key) };
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-/** The item with these fields. The server sets defaults in keys, such as the protocol of a port. */
-function itemWith(list: unknown, key: Readonly<Record<string, unknown>>): unknown {
-  if (!Array.isArray(list)) return undefined;
-  return list.find(
-    (item) =>
-      isRecord(item) &&
-      Object.entries(key).every(([field, value]) => item[field] === undefined || item[field] === value),
+/** Whether the value is a list whose items have names, or absent. */
+function isNamedList(value: unknown): value is NamedList | undefined {
+  return (
+    value === undefined ||
+    (Array.isArray(value) && value.every((item) => isMembers(item) && typeof item["name"] === "string"))
   );
 }
 
-function reportLeaves(steps: readonly Step[], value: unknown, report: Report): void {
-  if (Array.isArray(value) && !value.every(isNamed)) return report(steps, itemCount(value), undefined);
-  if (Array.isArray(value))
-    for (const { name, ...rest } of value) reportLeaves([...steps, { key: `name=${name}` }], rest, report);
-  else if (isRecord(value))
-    for (const [name, below] of Object.entries(value)) reportLeaves([...steps, name], below, report);
-  else report(steps, value, undefined);
+function isLeaf(value: unknown): boolean {
+  return !isMembers(value) || isEmpty(value);
 }
 
-function isNamed(item: unknown): item is Readonly<Record<string, unknown>> & { readonly name: string } {
-  return isRecord(item) && typeof item["name"] === "string";
+function isEmpty(value: unknown): boolean {
+  return isMembers(value) && Object.keys(value).length === 0;
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function membersOf(value: unknown): Members {
+  return isMembers(value) ? value : {};
+}
+
+function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

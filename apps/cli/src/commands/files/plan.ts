@@ -8,6 +8,7 @@ import { dryRunExitCode, rejectionText } from "./rejection-text.ts";
 import { resolvedChangesText } from "../../documents/changes-text.ts";
 import type { Colours } from "../../output/colours.ts";
 import { clusterFailuresText, warningLines } from "../../output/availability-text.ts";
+import { priceLines } from "../../output/price-text.ts";
 import { planObjectsText } from "../../output/plan-objects-text.ts";
 import { percentText, tableText } from "../../output/table.ts";
 import type { Session } from "../../session/session.ts";
@@ -142,6 +143,7 @@ function planText(value: Plan, { colours, format }: Session): string {
     `availability: target ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
     `cluster failures: ${clusterFailuresText(value.planned_availability)}`,
     ...warningLines(value.planned_availability, colours),
+    ...priceLines(value.price),
     `digest: ${value.digest}`,
     "",
     ...lossLines(value, colours),

@@ -5,6 +5,7 @@ import { stateText } from "../../output/colours.ts";
 import { nfrText } from "../../output/nfr-text.ts";
 import { driftText } from "../../output/drift-text.ts";
 import { replanLines } from "../../output/replan-text.ts";
+import { priceLines } from "../../output/price-text.ts";
 import { availabilityLines } from "../../output/availability-text.ts";
 import { ageText, tableText } from "../../output/table.ts";
 import { readyText, upToDateText } from "../../output/replicas-text.ts";
@@ -49,6 +50,7 @@ function statusText(state: DeploymentState, session: Session): string {
     `${colours.bold(state.key)}  ${stateText(state.condition, colours)}  revision ${state.revision}`,
     state.message ?? servingText(state),
     ...availabilityLines(state, colours),
+    ...priceLines(state.price),
     ...(state.requirements ?? []).map(({ summary }) => `requirement: ${summary}`),
     ...replanLines(state.replan, colours),
     ...(operation === null

@@ -1,4 +1,5 @@
-import type { PlannedAvailability } from "@oaas/models";
+import type { PlannedAvailability, PlanPrice } from "@oaas/models";
+import { priceText } from "../price/plan-price.ts";
 import type { Candidates } from "../placement/candidates.ts";
 import {
   availabilitiesOf,
@@ -26,6 +27,7 @@ interface PlannedDeployment {
   readonly functions: readonly RequestedFunction[];
   /** Of functions that state `min_scale: 0`, by function key. */
   readonly zero: ReadonlyMap<string, ZeroRule>;
+  readonly price: PlanPrice;
   readonly odgm?: PlannedOdgm;
 }
 
@@ -41,6 +43,7 @@ export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
     bestEffortDecision(planned),
     odgmDecision(planned),
     layoutDecision(planned),
+    priceDecision(planned),
     ...scaleDecisions(planned),
     ...coldStartDecisions(planned),
   ];
@@ -262,6 +265,23 @@ function layoutDecision({ odgm, task: { input } }: PlannedDeployment): Decision 
     inputs: { running_copies: running.replicaCount, copies: odgm.replicaCount },
     outcome: `an apply would be refused: ${refused.message}`,
     ...(refused.fix === undefined ? {} : { wouldChange: refused.fix }),
+  };
+}
+
+/** Only where a price is known. */
+function priceDecision({ price }: PlannedDeployment): Decision | undefined {
+  const outcome = priceText(price);
+  if (outcome === undefined) return undefined;
+  return {
+    rule: "price: requests of all replicas for 730 hours; of equally available clusters the cheaper is chosen",
+    inputs: Object.fromEntries(
+      price.clusters.map(({ cluster, perMonth, currency }) => [
+        cluster,
+        perMonth === undefined ? "unknown" : `${perMonth} ${currency}`,
+      ]),
+    ),
+    outcome,
+    wouldChange: "fewer replicas, smaller requests, or cheaper clusters",
   };
 }
 

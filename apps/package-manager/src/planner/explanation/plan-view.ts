@@ -2,6 +2,7 @@ import {
   availabilityEstimateToWire,
   clusterLossToWire,
   plannedAvailabilityToWire,
+  planPriceToWire,
   statedRequirementToWire,
   type planView,
 } from "@oaas/contracts/rest";
@@ -41,6 +42,7 @@ export function planToWire({ plan, changes, loss, objects }: PlanOutcome): z.out
     clusters: plan.clusters.map(verdictToWire),
     units: plan.units.map(unitToWire),
     odgm: odgm === undefined ? null : odgmToWire(odgm),
+    price: planPriceToWire(plan.price),
     changes: changes ?? null,
     cluster_loss: loss === undefined ? null : clusterLossToWire(loss),
     decisions: plan.decisions.map(decisionToWire),

@@ -1,5 +1,5 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
-import type { AvailabilityEstimate } from "@oaas/models";
+import type { AvailabilityEstimate, ClusterName } from "@oaas/models";
 import {
   assessHealth,
   type BlockingProblem,
@@ -8,6 +8,7 @@ import {
 } from "../../clusters/cluster-health.ts";
 import { estimateText } from "../explanation/estimate-text.ts";
 import { formatAge, formatShare } from "../explanation/format.ts";
+import { missingOffers } from "./reported-offer.ts";
 import { ownEntry, type CandidateCluster, type ClusterVerdict, type PlanInput, type Reason } from "../plan-types.ts";
 
 /** One cluster during planning: whether it is usable, how available it is, and the reasons collected so far. */
@@ -40,10 +41,10 @@ function selectionMode({ deployment }: PlanInput): SelectionMode {
 }
 
 /** Evaluates every known cluster. The result does not depend on the input order. */
-export function evaluateClusters(input: PlanInput): Candidates {
+export function evaluateClusters(input: PlanInput, needs: ClusterNeeds): Candidates {
   const mode = selectionMode(input);
   const clusters = input.clusters.toSorted((a, b) => compareNames(a.name, b.name));
-  return { mode, all: clusters.map((cluster) => evaluateCluster(input, mode, cluster)) };
+  return { mode, all: clusters.map((cluster) => evaluateCluster(input, mode, cluster, needs)) };
 }
 
 /** Reports every name in the request that is not a known cluster. */
@@ -65,15 +66,32 @@ export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput)
   ];
 }
 
-function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: CandidateCluster): Candidate {
+/** What the class needs from a cluster. */
+export interface ClusterNeeds {
+  /** Whether it has a state store. */
+  readonly needsStore: boolean;
+  /** Clusters in which the planned replicas do not fit, with the reason. */
+  readonly noRoom: ReadonlyMap<ClusterName, readonly Reason[]>;
+}
+
+function evaluateCluster(
+  input: PlanInput,
+  mode: SelectionMode,
+  cluster: CandidateCluster,
+  { needsStore, noRoom }: ClusterNeeds,
+): Candidate {
   const selection = selectionReasons(input, mode, cluster);
   const health = evaluateHealth(input, cluster);
   const { availability, estimate } = health;
   const eligible = selection.against.length === 0;
   const cordon = cordonReasons(input, cluster);
+  const missing = [...missingOffers(input, cluster, needsStore), ...(noRoom.get(cluster.name) ?? [])];
   // A cluster that the user named is used as long as its availability is known.
   const usable =
-    eligible && cordon.length === 0 && availability !== undefined && (mode === "named" || health.blocking.length === 0);
+    eligible &&
+    cordon.length === 0 &&
+    availability !== undefined &&
+    (mode === "named" || (health.blocking.length === 0 && (missing.length === 0 || runsIn(input, cluster))));
   return {
     cluster,
     ...(availability === undefined ? {} : { availability }),
@@ -81,15 +99,21 @@ function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: Candida
     eligible,
     usable,
     reasonsFor: [...selection.for, ...health.for],
-    reasonsAgainst: [...selection.against, ...cordon, ...health.blocking, ...health.warnings],
+    reasonsAgainst: [...selection.against, ...cordon, ...missing, ...health.blocking, ...health.warnings],
   };
 }
 
+/** A unit that runs in a cluster is not moved because of what the cluster reports about itself. */
+function runsIn({ previous }: PlanInput, { name }: CandidateCluster): boolean {
+  return previous?.units.some(({ cluster }) => cluster === name) === true;
+}
+
 /** A cordon keeps new units out; a unit that is there stays, unless the cluster is drained. */
-function cordonReasons({ previous }: PlanInput, { name, cordon }: CandidateCluster): Reason[] {
+function cordonReasons(input: PlanInput, candidate: CandidateCluster): Reason[] {
+  const { cordon } = candidate;
   if (cordon === undefined) return [];
   const { drain } = cordon;
-  if (drain === undefined && previous?.units.some(({ cluster }) => cluster === name)) return [];
+  if (drain === undefined && runsIn(input, candidate)) return [];
   const why = cordon.reason === undefined ? "" : `: ${cordon.reason}`;
   return [{ code: "cordoned", text: `${drain === undefined ? "cordoned" : "being drained"} by ${cordon.by}${why}` }];
 }
@@ -112,7 +136,10 @@ function selectionReasons(
       : { for: [], against: [{ code: "not-named", text: "not listed in target_clusters" }] };
   }
   const label = settings.environmentLabel;
-  const kind = ownEntry(cluster.labels, label);
+  const { labels, reading } = cluster;
+  // Without a label in the registration, the environments that the cluster reports decide.
+  const isReported = environmentKind !== undefined && reading?.offer?.environments.includes(environmentKind) === true;
+  const kind = ownEntry(labels, label) ?? (isReported ? environmentKind : undefined);
   const rules = [
     environmentKind === undefined
       ? undefined

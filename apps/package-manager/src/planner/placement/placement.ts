@@ -19,6 +19,7 @@ import {
   type Sizing,
   type SizingRules,
 } from "../sizing/replicas.ts";
+import { byPrice } from "../price/price-order.ts";
 import { pluralize, formatShare } from "../explanation/format.ts";
 
 /** The chosen clusters and the number of replicas. */
@@ -208,9 +209,11 @@ export function availabilityOfOneEach(task: PlacementTask, { chosen }: Placement
 }
 
 /** The zone of a cluster by its labels; its region is part of the name, because zone names repeat in regions. */
-export function zoneOf({ labels }: Candidate["cluster"]): string | undefined {
-  const zone = ownEntry(labels, "zone") ?? ownEntry(labels, "topology.kubernetes.io/zone");
-  const region = ownEntry(labels, "region") ?? ownEntry(labels, "topology.kubernetes.io/region");
+export function zoneOf({ labels, reading }: Candidate["cluster"]): string | undefined {
+  // What the registration states takes precedence over what the cluster reports.
+  const stated = { ...reading?.offer?.labels, ...labels };
+  const zone = ownEntry(stated, "zone") ?? ownEntry(stated, "topology.kubernetes.io/zone");
+  const region = ownEntry(stated, "region") ?? ownEntry(stated, "topology.kubernetes.io/region");
   return zone === undefined || region === undefined ? zone : `${region}/${zone}`;
 }
 
@@ -314,13 +317,14 @@ function runningIn(previous: DeploymentPlan | undefined): ReadonlySet<ClusterNam
   return new Set(previous?.units.map(({ cluster }) => cluster));
 }
 
-/** Best first. A cluster that already runs the deployment is preferred by the margin. */
-function byStickyRank({ previous, settings }: PlanInput): (a: Candidate, b: Candidate) => number {
+/** Best first. A cluster that already runs the deployment is preferred by the margin; equal ones are ranked by price. */
+function byStickyRank({ previous, settings, clusters }: PlanInput): (a: Candidate, b: Candidate) => number {
+  const cheaper = byPrice(clusters);
   const running = runningIn(previous);
   const runs = ({ cluster }: Candidate): number => (running.has(cluster.name) ? 1 : 0);
   const downtime = (candidate: Candidate): number =>
     (1 - availabilityIn(candidate)) * (1 - runs(candidate) * settings.hysteresisMargin);
-  return (a, b) => downtime(a) - downtime(b) || runs(b) - runs(a) || byName(a, b);
+  return (a, b) => downtime(a) - downtime(b) || runs(b) - runs(a) || cheaper(a.cluster, b.cluster) || byName(a, b);
 }
 
 function verdictsOf({ input, candidates, demands }: PlacementTask, choice: Choice, replicas: number): ClusterVerdict[] {

@@ -66,10 +66,14 @@ export function refuseUnusable(
   const cordoned = blocked.flatMap(({ cluster, reasonsAgainst }) =>
     reasonsAgainst.some(({ code }) => code === "cordoned") ? [cluster.name] : [],
   );
-  const assumed = unusable.every((name) => isDown(name) || cordoned.includes(name));
+  const unsuited = blocked.flatMap(({ cluster, reasonsAgainst }) =>
+    reasonsAgainst.some(({ code }) => UNSUITED.has(code)) ? [cluster.name] : [],
+  );
+  const assumed = unusable.every((name) => isDown(name) || cordoned.includes(name) || unsuited.includes(name));
   const retry = [
     ...(unusable.some((name) => isDown(name)) ? ["assume fewer clusters down"] : []),
     ...(cordoned.length > 0 ? ["uncordon them"] : []),
+    ...(unsuited.length > 0 ? ["make the stated change to a cluster or to the deployment"] : []),
     ...(assumed ? [] : ["retry when their health checks succeed"]),
   ].join(", or ");
   const remedy =
@@ -78,6 +82,9 @@ export function refuseUnusable(
   const message = `${what}: ${formatReasonsAgainst(affected)}; ${remedy}`;
   return { kind: "no-usable-cluster", unusable, assumed, clusters, message };
 }
+
+/** Reasons that a cluster reports about itself, each with its remedy. */
+const UNSUITED: ReadonlySet<string> = new Set(["no-state-store", "no-template", "no-capability", "no-capacity"]);
 
 function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
   return clusters

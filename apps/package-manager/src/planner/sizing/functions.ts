@@ -131,7 +131,7 @@ function mergeProvision(defined: ProvisionConfig = EMPTY_PROVISION, listed?: Pro
   };
 }
 
-function isCode(type: FunctionType): boolean {
+export function isCode(type: FunctionType): boolean {
   return type === FunctionType.custom || type === FunctionType.wasm;
 }
 

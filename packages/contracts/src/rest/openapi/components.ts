@@ -17,6 +17,7 @@ import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
+import * as price from "../resources/deployment/plan-price.ts";
 import * as objects from "../resources/deployment/plan-objects.ts";
 import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
@@ -137,9 +138,12 @@ export const VIEW_COMPONENTS = {
   AppliedDocument: documentSet.appliedDocumentView,
   Plan: plan.planView,
   PlanCandidate: plan.candidateView,
+  PlanPrice: price.planPrice.view,
+  ClusterPrice: price.clusterPrice.view,
   PlanObjects: objects.planObjectsView,
   ClusterObjects: objects.clusterObjectsView,
   ClusterObject: objects.clusterObjectView,
+  ObjectCounts: objects.objectCountsView,
   ObjectChange: objects.objectChangeView,
   ChangedField: objects.changedFieldView,
   PlannedUnit: plan.plannedUnitView,
@@ -283,9 +287,12 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   AppliedSet: "The result of a set.",
   AppliedDocument: "The result of one document of a set.",
   Plan: "The units a deployment would create, with every id fixed and every decision explained.",
+  PlanPrice: "The price of a deployment per month.",
+  ClusterPrice: "The price of a deployment in one cluster.",
   PlanObjects: "The Kubernetes objects that applying a plan creates, changes or deletes.",
   ClusterObjects: "The objects of the unit in one cluster.",
   ClusterObject: "One object in one cluster.",
+  ObjectCounts: "The number of objects by change.",
   ObjectChange: "One change of an object, in all clusters in which it is the same.",
   ChangedField: "One field that an update changes.",
   PlanCandidate: "A candidate cluster with the reasons for and against it.",

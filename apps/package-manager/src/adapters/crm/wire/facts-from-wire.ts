@@ -21,6 +21,7 @@ import {
   type ClusterName,
   type Topology,
 } from "@oaas/models";
+import { offerFromWire } from "./offer-from-wire.ts";
 
 /** A health reading with the local time, because the clock of the cluster may differ. */
 export function healthFromWire(
@@ -39,6 +40,7 @@ export function healthFromWire(
     availabilitySource: availabilitySource(wire.availabilityBasis),
     zeroScaleTemplates: zeroScaleTemplates(wire),
     measurement: measurementFromWire(wire.availabilityMeasurement),
+    offer: offerFromWire(wire),
   });
 }
 

@@ -52,7 +52,7 @@ const clusterStatus: Codec<ClusterStatus, z.ZodString> = {
   write: pascalCase,
 };
 
-const clusterHealth = resource<Omit<ClusterHealth, "measurement">>()({
+const clusterHealth = resource<Omit<ClusterHealth, "measurement" | "offer">>()({
   cluster: required("cluster_name", "Cluster name.", string<ClusterName>(CLUSTER_NAME)),
   status: required("status", "Health of the cluster.", clusterStatus),
   crmVersion: nullable("crm_version", "Version of the class runtime manager.", string()),

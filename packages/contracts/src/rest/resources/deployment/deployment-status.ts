@@ -35,6 +35,7 @@ import {
 import { pascalCase } from "../../reading/spelling.ts";
 import { functionStatus } from "../cluster/class-runtime.ts";
 import { healthCondition, revisionOutcome } from "./health.ts";
+import { planPrice } from "./plan-price.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
 import { replanStatus } from "./replan-status.ts";
 import { requirementStatus } from "./requirement-status.ts";
@@ -164,6 +165,7 @@ const deploymentStatus = resource<DeploymentStatus>()({
     "Availability of the plan in force; null if it was planned by a release that did not compute it.",
     nested(plannedAvailability),
   ),
+  price: optional("price", "Price per month; absent without a plan.", nested(planPrice)),
   presentAvailability: nullable(
     "present_availability",
     "Availability that is left while clusters are down; null when all of them are up.",

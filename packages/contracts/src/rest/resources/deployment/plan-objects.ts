@@ -11,6 +11,15 @@ export const clusterObjectView = view({
   message: field("Why it is blocked; null if it is not.", z.string().nullable()),
 });
 
+/** Objects by change. */
+export const objectCountsView = view({
+  create: field("Objects to create.", z.int()),
+  update: field("Objects to update.", z.int()),
+  delete: field("Objects to delete.", z.int()),
+  unchanged: field("Objects that stay as they are.", z.int()),
+  blocked: field("Objects that cannot be applied.", z.int()),
+});
+
 /** The objects of the unit in one cluster. */
 export const clusterObjectsView = view({
   cluster: field("Cluster name.", z.string()),
@@ -22,7 +31,7 @@ export const clusterObjectsView = view({
   message: field("Why the unit is refused or its objects are unknown; null otherwise.", z.string().nullable()),
   namespace: field("Namespace of the objects; null unless rendered.", z.string().nullable()),
   template: field("Template that the cluster selects; null unless rendered.", z.string().nullable()),
-  counts: field("Number of objects by change.", z.record(change, z.int())),
+  counts: field("Number of objects by change.", objectCountsView),
   objects: field("The objects that change, the class runtime first.", z.array(clusterObjectView)),
   more_objects: field("Further changed objects that are not listed.", z.int()),
   warnings: field("Accepted settings that do not work as stated.", z.array(z.string())),

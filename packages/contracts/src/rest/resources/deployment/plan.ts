@@ -18,6 +18,7 @@ import { classDeploymentInput } from "./class-deployment.ts";
 import { clusterLoss } from "./cluster-loss.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 import { planObjectsView } from "./plan-objects.ts";
+import { planPrice } from "./plan-price.ts";
 import { plannedAvailability } from "./planned-availability.ts";
 import { statedRequirement } from "./requirement-status.ts";
 import { packageInput } from "../package/package.ts";
@@ -129,6 +130,7 @@ export const planView = view({
   clusters: field("Every candidate cluster with the reasons for and against it.", z.array(candidateView)),
   units: field("Units by selected cluster.", z.array(plannedUnitView)),
   odgm: field("Nodes and shards of the state store; null for a stateless class.", plannedOdgmView.nullable()),
+  price: field("Price per month of the requests, by the prices of the clusters' registrations.", planPrice.view),
   changes: field(
     "Changes to the running deployment, the state store first; null for a new deployment.",
     z.array(resolvedChangeView).readonly().nullable(),
