@@ -41,7 +41,7 @@ export function changedFields(before: KubeObject, after: KubeObject, ignored: Re
 
 function contentOf(object: KubeObject): Members {
   const { apiVersion: _, kind: _kind, metadata, status: _status, ...rest } = object as KubeObject & Members;
-  const { labels, annotations, ownerReferences } = metadata as KubeObject["metadata"];
+  const { labels, annotations, ownerReferences } = metadata;
   return { metadata: { labels, annotations, ownerReferences }, ...rest };
 }
 
