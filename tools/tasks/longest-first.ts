@@ -42,6 +42,7 @@ export const LONGEST: readonly string[] = [
   "apps/cli/test/init.test.ts",
   "apps/class-runtime-manager/test/grpc-kubernetes.test.ts",
   "apps/package-manager/test/kill-points.test.ts",
+  "apps/class-runtime-manager/test/preview.test.ts",
 ];
 
 /** The fields of a test file that determine its position. */
