@@ -152,6 +152,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
   ],
   "class-runtime-manager": [
     { folders: ["setting-kinds.ts", "version.ts", "telemetry.ts"] },
+    { folders: ["kube-clients.ts"] },
     { folders: ["config.ts"] },
     { folders: ["lifecycle/observation"], pure: true },
     { folders: ["lifecycle/diagnosis"], pure: true },

@@ -10,12 +10,13 @@ import { RpcChannel, type RpcClient } from "@oaas/rpc";
 import type { ProcessFigures, Question } from "./probe.ts";
 import { isWrite } from "./request-name.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "class-runtime-manager", "src", "main.ts");
+const CHECKOUT = path.resolve(import.meta.dirname, "..", "..");
 const PROBE = fileURLToPath(import.meta.resolve("./probe.ts"));
 const START_MS = 120_000;
 
 /** The class runtime manager in its own process, with a probe that reports its requests and resources. */
 export interface MeasuredManager extends AsyncDisposable {
+  readonly url: string;
   readonly deployments: RpcClient<typeof DeploymentService>;
   /** Start time of the process, on the wall clock. */
   readonly startedAt: number;
@@ -28,13 +29,15 @@ export interface MeasuredManager extends AsyncDisposable {
   stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
-/** Starts a manager on a free port; it listens when this returns. */
+/** Starts the manager of a checkout on a free port; it listens when this returns. */
 export async function startManager(
   kubeconfig: string,
   env: Readonly<Record<string, string>> = {},
+  checkout: string = CHECKOUT,
 ): Promise<MeasuredManager> {
   const startedAt = now();
-  const child = fork(MAIN, [], {
+  const main = path.join(checkout, "apps", "class-runtime-manager", "src", "main.ts");
+  const child = fork(main, [], {
     execArgv: ["--expose-gc", "--import", PROBE, ...profiling()],
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -58,6 +61,7 @@ export async function startManager(
     await ended;
   };
   return {
+    url: `http://127.0.0.1:${port}`,
     deployments: channel.client(DeploymentService),
     startedAt,
     readyAt,

@@ -8,7 +8,7 @@ import { sendRequest, type Answer, type CallOptions } from "../../apps/package-m
 import { requesterOf, ended } from "./helper.ts";
 import type { ProcessFigures } from "./probe.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "package-manager", "src", "main.ts");
+const CHECKOUT = path.resolve(import.meta.dirname, "..", "..");
 const PROBE = fileURLToPath(import.meta.resolve("./probe.ts"));
 const START_MS = 120_000;
 
@@ -26,13 +26,16 @@ export interface MeasuredPmOptions {
   /** By name. */
   readonly clusters?: Readonly<Record<string, string>>;
   readonly workers?: number;
+  /** The folder of another checkout. */
+  readonly checkout?: string;
   /** Another program than `main.ts`. */
   readonly program?: string;
 }
 
 /** Starts it on a free port of loopback; it listens, with all its workers, when this returns. */
 export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<MeasuredPm> {
-  const { clusters = {}, workers = 1, program = MAIN } = options;
+  const { clusters = {}, workers = 1, checkout = CHECKOUT } = options;
+  const { program = path.join(checkout, "apps", "package-manager", "src", "main.ts") } = options;
   // Into a file, as a service manager has it: a pipe would measure how fast we read it.
   const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-pm-"));
   const log = path.join(folder, "log");

@@ -1,5 +1,5 @@
 import { isLoopbackHost, type Ambient } from "@oaas/foundation";
-import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
+import type { KubeClient, LedTask } from "@oaas/kube-runtime";
 import {
   formatTraceparent,
   NOOP_TRACER,
@@ -17,7 +17,7 @@ import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapte
 import { createPmReportSink } from "./adapters/pm-report-sink.ts";
 import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
 import { configWarnings, type CrmConfig } from "./config.ts";
-import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
+import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
 import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
@@ -46,17 +46,15 @@ import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
 import { connectPrometheus } from "./adapters/prometheus.ts";
 import { createMeasuring } from "./nfr/measuring.ts";
+import { createKubeClients, type KubeClients, type KubeTransports } from "./kube-clients.ts";
 import { OdgmHealth } from "./odgm-health/odgm-health.ts";
 import { PmReporter, reportingMetrics } from "./reporting/pm-reporter.ts";
 import { crmMetrics } from "./telemetry.ts";
 import { VERSION } from "./version.ts";
 
 /** Ports of the manager; `main.ts` provides the real ones. */
-export interface AppPorts {
+export interface AppPorts extends KubeTransports {
   readonly ambient: Ambient;
-  readonly transport: Transport;
-  /** Separate connections for the Lease, so that renewals are never delayed by other requests. Default: `transport`. */
-  readonly leaseTransport?: Transport;
   /** The namespace of the pod or of the kubeconfig context. */
   readonly ownNamespace: string;
   /** The namespace of the pod; undefined outside of a cluster. */
@@ -105,22 +103,20 @@ interface Classes {
   readonly store: ClassStore;
 }
 
-type Clients = Pick<ClassManagerOptions, "client" | "leaseClient" | "fencedClient">;
-
 /** Starts the class runtime manager. It listens before its caches are synced, so that probes get a response. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
   const { ownNamespace: context, podNamespace: pod } = ports;
   const setup: Setup = { config, ports, namespaces: namespaceRules(config.k8s.namespaces, { context, pod }) };
-  const clients = createClients(ports);
+  const clients = createKubeClients(ports);
   // The reporter reads the caches of the controllers, so it is created after them.
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
   const enforcerTask: LedTask = { name: "nfr-enforcer", run: async (signal) => measuring?.enforcer.run(signal) };
   const analyzerTask: LedTask = { name: "nfr-analyzer", run: async (signal) => measuring?.analyzer.run(signal) };
   const crm = createControllers(setup, clients, [reporterTask, enforcerTask, analyzerTask]);
-  const classes = createClasses(setup, clients.client, crm);
+  const classes = createClasses(setup, clients.intentClient, crm);
   const cluster = createClusterReader(setup, clients.client, crm);
   const recorder = createRecorder(setup, clients.client, crm, cluster);
-  const services = createServices(setup, clients.client, crm, classes, cluster, recorder);
+  const services = createServices(setup, clients, crm, classes, cluster, recorder);
   const secrets = startSecrets(setup);
   const reporting = createReporting(setup, crm, classes.directory, secrets);
   const measuring = connectMeasuring(setup, crm, secrets);
@@ -129,6 +125,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     reporting?.close();
     await measuring?.close();
     await clients.client.close();
+    await clients.intentClient.close();
     await clients.leaseClient?.close();
   };
   const { clientNames } = config.security;
@@ -176,18 +173,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   };
 }
 
-/** Creates the general client, the client of the Lease, and the client whose writes are sent only by the leader. */
-function createClients({ ambient, logger, meter, tracer = NOOP_TRACER, transport, leaseTransport }: AppPorts): Clients {
-  const common = { ambient, meter, tracer, userAgent: `oprc-crm/${VERSION}` };
-  const onWarning = (text: string): void => logger.warn("API server warning", { text });
-  return {
-    client: new KubeClient({ ...common, transport, onWarning }),
-    ...(leaseTransport ? { leaseClient: new KubeClient({ ...common, transport: leaseTransport }) } : {}),
-    fencedClient: (mayWrite) => new KubeClient({ ...common, transport: fenced(transport, mayWrite) }),
-  };
-}
-
-function createControllers(setup: Setup, clients: Clients, tasks: readonly LedTask[]): ClassManager {
+function createControllers(setup: Setup, clients: KubeClients, tasks: readonly LedTask[]): ClassManager {
   const { config, ports, namespaces } = setup;
   const { ambient, identity, logger, meter, tracer = NOOP_TRACER } = ports;
   const { leaderElection } = config;
@@ -197,7 +183,9 @@ function createControllers(setup: Setup, clients: Clients, tasks: readonly LedTa
     leaseMs: leaderElection.leaseMs,
   };
   return createClassManager({
-    ...clients,
+    client: clients.client,
+    ...(clients.leaseClient ? { leaseClient: clients.leaseClient } : {}),
+    fencedClient: clients.fencedClient,
     ambient,
     namespaces: watchedNamespaces(namespaces),
     ...(config.features.createNamespaces ? { environmentsNamespace: namespaces.fallback } : {}),
@@ -238,7 +226,7 @@ function createClasses({ ports, namespaces }: Setup, client: KubeClient, crm: Cl
 
 function createServices(
   { config, ports, namespaces }: Setup,
-  client: KubeClient,
+  { client, intentClient }: KubeClients,
   crm: ClassManager,
   { directory, store }: Classes,
   cluster: ClusterReader,
@@ -261,7 +249,7 @@ function createServices(
       exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
         crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),
     }),
-    ...(config.features.createNamespaces ? { provisionNamespace: createProvisioner(client, crm) } : {}),
+    ...(config.features.createNamespaces ? { provisionNamespace: createProvisioner(intentClient, crm) } : {}),
     logs: { ambient, client, podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner) },
     invocations: {
       isAllowed: config.features.invoke,

@@ -22,6 +22,7 @@ await runService({
     const app = await startApp(config, {
       ambient,
       transport: createUndiciTransport(access, ambient),
+      intentTransport: createUndiciTransport(access, ambient),
       leaseTransport: createUndiciTransport(access, { ...ambient, connections: 1 }),
       ownNamespace: access.namespace,
       podNamespace: access.podNamespace,
