@@ -28,6 +28,7 @@ export const LONGEST: readonly string[] = [
   "apps/class-runtime-manager/test/scale-to-zero.test.ts",
   "apps/class-runtime-manager/test/references.test.ts",
   "tests/examples/test/function-pods.test.ts",
+  "apps/package-manager/test/namespaces.test.ts",
   "apps/class-runtime-manager/test/template-roll-out.test.ts",
   "packages/storage/test/etcd-faults.test.ts",
   "apps/class-runtime-manager/test/converges.test.ts",

@@ -74,6 +74,10 @@ describe("kubectl's commands on a local stack with the clusters edge and cloud",
     expect(await out("get deploy --field-selector package_name=hello -o name")).toBe("deployment/hello\n");
     expect(await out("get envs --sort-by .health.node_count -o name")).toBe("cluster/edge\ncluster/cloud\n");
     expect(await out("get crt -A")).toMatch(/^NAMESPACE +ID .*\ndefault /);
+    expect(await out("get deploy -A")).toMatch(/^NAMESPACE +KEY .*\ndefault /);
+    expect(await out("get deploy -n default -o name")).toContain("deployment/hello\n");
+    expect(await oaas("get deploy -n other")).toMatchObject({ out: "", err: "No deployments found.\n" });
+    expect(await out("get deploy hello -o wide")).toMatch(/NAMESPACE.*\n.* default /);
     expect(await oaas("get crt -n other")).toEqual({ code: 0, out: "", err: "No class-runtimes found.\n" });
     expect(await oaas("get pkg -n other -o table")).toMatchObject({
       code: 0,

@@ -117,7 +117,9 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     const listed = await run("runtime list --cluster edge -o wide");
     expect(screenText(listed.raw)).toMatch(/hello-edge-\S+ +hello\.Greeter +edge .*Running/);
     const wide = screenText((await run("deployment list --package hello -o wide")).raw);
-    expect(wide).toMatch(/REPLICAS +PLANNED AVAILABILITY\n.*hello +hello\.Greeter +.*Running.* +edge +\d+\w +1 +99 %/);
+    expect(wide).toMatch(
+      /NAMESPACE +REPLICAS +PLANNED AVAILABILITY\n.*hello +hello\.Greeter +.*Running.* +edge +\d+\w +default +1 +99 %/,
+    );
     expect(screenText((await run("deployment get hello -o yaml")).raw)).toContain("class_key: Greeter\n");
     expect(screenText((await run("deployment history hello")).raw)).toMatch(/1 +\d+\w +.*Running.* +edge/);
     expect(

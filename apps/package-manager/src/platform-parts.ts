@@ -39,6 +39,7 @@ import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
 import { withReadTimeout } from "./status/read-timeout.ts";
 import { ReplanStatusReader } from "./status/replan-status.ts";
+import { unitIdOf } from "./planner/unit-id.ts";
 import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
@@ -208,7 +209,9 @@ export function buildDeployments(
     packages: registry,
     clusters: clusters.directory,
     clusterReferences: clusters.references,
-    recommended: ({ key }, cluster) => recommendedReplicas(runtimes.view, { key, cluster, nowMs: ambient.clock.now() }),
+    recommended: ({ key }, cluster, namespace) =>
+      recommendedReplicas(runtimes.view, { key, cluster, namespace, nowMs: ambient.clock.now() }),
+    reportedNamespace: ({ key }, cluster) => runtimes.view.get(cluster, unitIdOf(key, cluster))?.report.namespace,
     settings: plannerSettings(config),
     forgetPackage: (name) => registry.forget(name),
     maxRetries: deploy.maxRetries,
@@ -246,7 +249,7 @@ export function buildDriftReconciler(
     ambient,
     logger,
     meter,
-    lastReport: (cluster, unitId) => runtimes.view.get(cluster, unitId)?.report,
+    lastReport: (cluster, { unitId, namespace }) => runtimes.view.get(cluster, unitId, namespace)?.report,
     checkHealth: (cluster) => clusters.directory.check(cluster),
     onDrift,
     intervalMs: deploy.keepIntervalMs,

@@ -27,7 +27,13 @@ export interface CallOptions {
   readonly explicit?: boolean;
 }
 
-export interface RemoveOptions extends CallOptions {
+/** A call about one unit. */
+export interface UnitCallOptions extends CallOptions {
+  /** The namespace of the unit. Absent: the manager finds the unit, or decides where a new one is created. */
+  readonly namespace?: string | undefined;
+}
+
+export interface RemoveOptions extends UnitCallOptions {
   /** The cluster rejects the call (failed-precondition) when it has a newer revision of the unit. */
   readonly revision?: number;
 }
@@ -35,6 +41,8 @@ export interface RemoveOptions extends CallOptions {
 /** The report of one cluster about one unit. */
 export interface UnitReport {
   readonly unitId: UnitId;
+  /** Absent if the manager does not report it. */
+  readonly namespace?: string;
   readonly runtime: ClassRuntime;
   readonly condition: DeploymentCondition;
   /** The detailed phase, if the manager of the cluster reports it. */
@@ -64,7 +72,7 @@ export type RuntimeChange =
   /** A full list begins; `synced` ends it. */
   | { readonly type: "syncing" }
   | { readonly type: "changed"; readonly report: UnitReport }
-  | { readonly type: "removed"; readonly unitId: UnitId }
+  | { readonly type: "removed"; readonly unitId: UnitId; readonly namespace?: string }
   /** The full list is complete: units that were not listed since `syncing` do not exist. */
   | { readonly type: "synced" }
   /** Keep-alive without a change. */
@@ -149,29 +157,34 @@ export interface FunctionResponse {
  */
 export interface CrmGateway {
   /** Sends a unit. Idempotent. */
-  deploy(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<void>;
+  deploy(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<void>;
   /** Renders a unit without applying it. Rejects as `deploy`; throws unimplemented when the peer does not support it. */
   render(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<RenderedUnit>;
   /** Removes a unit; a no-op when it does not exist. */
   remove(cluster: ClusterName, unitId: UnitId, options?: RemoveOptions): Promise<void>;
   /** Undefined when the unit does not exist. */
-  unit(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<UnitReport | undefined>;
+  unit(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<UnitReport | undefined>;
   /** All runtimes of a cluster that match, page by page. */
   runtimes(cluster: ClusterName, query: RuntimeQuery, options?: CallOptions): AsyncIterable<UnitReport>;
   /** All runtimes, then their changes. Throws unimplemented when the peer has no watch: poll instead. */
   watch(cluster: ClusterName, options?: CallOptions): AsyncIterable<RuntimeChange>;
   /** Undefined when the unit does not exist. Throws unimplemented when the peer does not support it. */
-  enforcement(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<EnforcementReport | undefined>;
+  enforcement(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<EnforcementReport | undefined>;
   /** Undefined when the peer does not support it. */
-  explain(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<FindingWire | undefined>;
+  explain(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<FindingWire | undefined>;
   /** Batches of output of the functions of a unit. Throws unimplemented when the peer does not support it. */
-  logs(cluster: ClusterName, unitId: UnitId, query: LogQuery, options?: CallOptions): AsyncIterable<readonly LogLine[]>;
+  logs(
+    cluster: ClusterName,
+    unitId: UnitId,
+    query: LogQuery,
+    options?: UnitCallOptions,
+  ): AsyncIterable<readonly LogLine[]>;
   /** Sends one request to a function of a unit. Throws unimplemented when the peer does not support it. */
   invoke(
     cluster: ClusterName,
     unitId: UnitId,
     request: FunctionRequest,
-    options?: CallOptions,
+    options?: UnitCallOptions,
   ): Promise<FunctionResponse>;
   topology(cluster: ClusterName, options?: CallOptions): Promise<Topology>;
   /** Checks the health now, without a cache. */
@@ -192,6 +205,10 @@ export interface ClusterEntry {
   /** The availability that the operator promises. */
   readonly availability?: AvailabilityPrior;
   readonly cost?: ClusterCost;
+  /** Namespace of units whose deployment and package state none. */
+  readonly defaultNamespace?: string;
+  /** Namespaces that deployments may use; absent: all that its manager serves. */
+  readonly allowedNamespaces?: readonly string[];
 }
 
 /** Who keeps new units out of a cluster, since when and why. */

@@ -357,6 +357,10 @@ export interface ClusterRegistration {
   /** The availability that the operator promises. */
   readonly availability?: AvailabilityPrior;
   readonly cost?: ClusterCost;
+  /** Namespace of units whose deployment and package state none. */
+  readonly defaultNamespace?: string;
+  /** Namespaces that deployments may use; empty or absent: all that its manager serves. */
+  readonly allowedNamespaces?: readonly string[];
 }
 
 export interface ClusterAdmin {

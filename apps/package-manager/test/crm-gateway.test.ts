@@ -111,6 +111,26 @@ describe("GrpcCrmGateway with our manager", () => {
     expect(await gateway.unit(name, unit.id)).toBeUndefined();
   });
 
+  it("sends the namespace with every call about a unit", async () => {
+    const { crm, gateway, name } = await edge();
+    const unit = unitOf("cart-1");
+    const options = { namespace: "shop" };
+    await gateway.deploy(name, unit, options);
+    await gateway.unit(name, unit.id, options);
+    await gateway.explain(name, unit.id, options);
+    const request = { functionKey: "add", method: "", path: "", headers: {}, body: new Uint8Array() };
+    const query = { follow: false, previous: false };
+    await Promise.allSettled([
+      gateway.enforcement(name, unit.id, options),
+      gateway.invoke(name, unit.id, request, options),
+      gateway.logs(name, unit.id, query, options)[Symbol.asyncIterator]().next(),
+    ]);
+    await gateway.remove(name, unit.id, { ...options, revision: 1 });
+    expect(crm.calls.length).toBeGreaterThanOrEqual(4);
+    for (const { method, request } of crm.calls)
+      expect([method, request]).toEqual([method, expect.objectContaining(options)]);
+  });
+
   it("sends correlation id, trace, token and deadline", async () => {
     const { crm, gateway, name } = await edge({}, { token: "s3cret" });
     const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };

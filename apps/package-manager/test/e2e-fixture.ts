@@ -93,7 +93,43 @@ export async function startTwoClusters(): Promise<TwoClusters> {
   };
 }
 
-function crmOf(name: string, port: number, kube: KubernetesUnderTest, folder: RunFolder): CrmProcess {
+/** One real API server with a class runtime manager that serves and creates all namespaces. */
+export interface OneCluster extends AsyncDisposable {
+  readonly folder: string;
+  readonly crm: CrmProcess;
+  /** The output of kubectl. */
+  kubectl(...args: string[]): Promise<string>;
+}
+
+export async function startOneCluster(): Promise<OneCluster> {
+  const folder = await makeRunFolder("pm-namespaces");
+  const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
+  const kube = await startKubernetes({ controllerManager: true, scheduler: true, kwokNodes: 2, crdFiles });
+  const [port = 0] = await freePorts(1);
+  const crm = crmOf("edge", port, kube, folder, {
+    OPRC_CRM_K8S_NAMESPACE: "*",
+    OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true",
+  });
+  await crm.start();
+  return {
+    folder: folder.path,
+    crm,
+    kubectl: async (...args) => (await kube.kubectl(args)).stdout,
+    [Symbol.asyncDispose]: async () => {
+      await crm.signal("SIGKILL");
+      await kube.close();
+      await folder.remove();
+    },
+  };
+}
+
+function crmOf(
+  name: string,
+  port: number,
+  kube: KubernetesUnderTest,
+  folder: RunFolder,
+  settings: Readonly<Record<string, string>> = {},
+): CrmProcess {
   let running: ProcessUnderTest | undefined;
   const url = `http://127.0.0.1:${port}`;
   return {
@@ -116,6 +152,7 @@ function crmOf(name: string, port: number, kube: KubernetesUnderTest, folder: Ru
           OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
           // Without leader election a restarted manager need not wait for the lease of the killed one.
           OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
+          ...settings,
         },
       });
       running = crm;

@@ -46,6 +46,7 @@ export function deploymentView({ now, colours }: TableContext): View<ItemOf<"lis
         cell: ({ status, target_envs }) => (status?.selected_envs ?? target_envs ?? []).join(", ") || "-",
       },
       { header: "AGE", cell: ({ created_at }) => ageText(created_at, now) },
+      { header: "NAMESPACE", isWide: true, cell: ({ status }) => status?.namespaces?.join(", ") ?? "-" },
       { header: "REPLICAS", isWide: true, cell: ({ status }) => String(status?.replication_factor ?? "-") },
       {
         header: "PLANNED AVAILABILITY",
@@ -127,6 +128,7 @@ export function runtimeView({ now, colours }: TableContext): View<ItemOf<"listCl
       { header: "READY", cell: ({ status }) => readyText(status?.functions ?? []) },
       { header: "UP-TO-DATE", cell: ({ status }) => upToDateText(status?.functions ?? []) },
       { header: "AGE", cell: ({ created_at }) => ageText(created_at, now) },
+      { header: "NAMESPACE", isWide: true, cell: ({ target_environment }) => target_environment },
       { header: "MESSAGE", isWide: true, cell: ({ status }) => status?.message ?? "" },
     ],
   };

@@ -67,7 +67,8 @@ export class ClusterRoster {
   entry(name: ClusterName): ClusterEntry | undefined {
     const registration = this.#registrations.get(name);
     if (registration === undefined) return undefined;
-    const { url, labels, timeoutSeconds, retryAttempts, availability, cost } = registration;
+    const { url, labels, timeoutSeconds, retryAttempts, availability, cost, defaultNamespace, allowedNamespaces } =
+      registration;
     const cordon = this.#cordons?.of(name);
     return {
       name,
@@ -80,6 +81,8 @@ export class ClusterRoster {
       ...(cordon === undefined ? {} : { cordon }),
       ...(availability === undefined ? {} : { availability }),
       ...(cost === undefined ? {} : { cost }),
+      ...(defaultNamespace === undefined ? {} : { defaultNamespace }),
+      ...(allowedNamespaces === undefined || allowedNamespaces.length === 0 ? {} : { allowedNamespaces }),
     };
   }
 

@@ -28,7 +28,7 @@ export function checkRegistration(
   registration: ClusterRegistration,
   names: RegistrationNames = API_NAMES,
 ): readonly Violation[] {
-  const { name, url, tls, token, tokenFile } = registration;
+  const { name, url, tls, token, tokenFile, defaultNamespace, allowedNamespaces = [] } = registration;
   const { protocol, pathname, search, hash, username, password } = new URL(url);
   const violations: Violation[] = [];
   const refuse = (path: string, message: string, fix: string): void => void violations.push({ path, message, fix });
@@ -52,6 +52,13 @@ export function checkRegistration(
   }
   if (token !== undefined && token !== "" && !isToken(token)) {
     refuse(names.token, "contains a character that is not allowed in a header", "use letters, digits and -._~+/=");
+  }
+  if (defaultNamespace !== undefined && allowedNamespaces.length > 0 && !allowedNamespaces.includes(defaultNamespace)) {
+    refuse(
+      pathOf(ROOT_PATH, "default_namespace"),
+      `"${defaultNamespace}" is not in allowed_namespaces`,
+      `add it there, or use one of ${allowedNamespaces.join(", ")}`,
+    );
   }
   return violations;
 }

@@ -20,8 +20,10 @@ export async function planOnly(
   request: PlanRequest,
 ): Promise<PlanPreview> {
   const { key } = request.deployment;
-  const previous = await desiredPlan(deployments, { key, current: await deployments.get(key) });
-  const { plan, loss } = await planning.plan(request, previous).catch((thrown: unknown) => {
+  const current = await deployments.get(key);
+  const previous = await desiredPlan(deployments, { key, current });
+  const running = { plan: previous, placements: current?.record.placements };
+  const { plan, loss } = await planning.plan(request, running).catch((thrown: unknown) => {
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });
   planning.remember(plan);

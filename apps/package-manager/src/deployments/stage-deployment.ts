@@ -70,7 +70,11 @@ export async function stageDeployment(
   assertVersion(snapshot, ifVersion);
   if (request.isKeyDerived === true) assertSameClass(snapshot, request.deployment);
   const previous = await desiredPlan(deployments, snapshot);
-  const planned = await planning.plan(request, previous, packages);
+  const planned = await planning.plan(
+    request,
+    { plan: previous, placements: snapshot.current?.record.placements },
+    packages,
+  );
   const { plan, deployment } = planned;
   if (request.planDigest !== undefined) planning.assertCurrent(plan, request.planDigest);
   const entry = await desiredEntry(deployments, snapshot);

@@ -1,12 +1,13 @@
 import { Fault, sleep, type Ambient } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { LOG_FIELDS, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
 import { acquire, type CollectionView, type KeyValueStore, type Ownership } from "@oaas/storage";
 import { isCallable } from "../clusters/cluster-health.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
 import type { ClusterDirectory, CrmGateway, HealthReading, RuntimeChange, UnitReport } from "../ports.ts";
-import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import { isAbout, placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
+import type { UnitAddress, UnitTable } from "../records/unit-table.ts";
 import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { isOpen } from "../saga-engine/saga.ts";
@@ -14,7 +15,7 @@ import type { RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import { driftMetrics, type DriftMetrics } from "./drift-metrics.ts";
-import { withReports, type ClusterReports, type Reports } from "./observed-drift.ts";
+import { reportsByUnit, withReports, type ClusterReports, type Reports } from "./observed-drift.ts";
 import { clustersExcept, PendingWork } from "./pending-work.ts";
 import { repairAll, type Finding, type RepairDeps } from "./repairs.ts";
 import { SurplusUnits, type SurplusReport } from "./surplus-units.ts";
@@ -34,7 +35,7 @@ export interface DriftReconcilerOptions {
   readonly logger: Logger;
   readonly meter?: Meter;
   /** The last report of a watched cluster about a unit. */
-  readonly lastReport: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
+  readonly lastReport: (cluster: ClusterName, unit: UnitAddress) => UnitReport | undefined;
   /** Checks the health of a cluster now, and often until it answers; never rejects. */
   readonly checkHealth: (cluster: ClusterName) => Promise<HealthReading>;
   /** A unit was found changed or missing; it is sent again. */
@@ -129,11 +130,14 @@ export class DriftReconciler {
   /** Queues a change that a watched cluster reported. */
   observe(cluster: ClusterName, change: RuntimeChange): void {
     if (change.type !== "changed" && change.type !== "removed") return;
-    const unitId = change.type === "changed" ? change.report.unitId : change.unitId;
-    const key = change.type === "changed" ? change.report.deploymentKey : this.#keyOf(cluster, unitId);
+    const unit = change.type === "changed" ? change.report : change;
+    const key = change.type === "changed" ? change.report.deploymentKey : this.#keyOf(cluster, unit);
     const record = key === undefined ? undefined : this.#options.view.get(key)?.record;
     if (key === undefined || record === undefined || this.#hasRunningSaga(key)) return;
-    const reports: ClusterReports = new Map(change.type === "changed" ? [[unitId, change.report]] : []);
+    const placement = record.placements[cluster];
+    // Another owner may have a unit with the same id in another namespace.
+    if (placement === undefined || !isAbout(placement, unit)) return;
+    const reports: ClusterReports = reportsByUnit(change.type === "changed" ? [change.report] : []);
     if (withReports(record, new Map([[cluster, reports]])) === record) return;
     this.#queueChange(key as DeploymentKey, cluster, reports);
     this.#wake?.();
@@ -182,12 +186,12 @@ export class DriftReconciler {
   }
 
   /** The units of a cluster; undefined when it is unreachable. */
-  async #listUnits(cluster: ClusterName, signal: AbortSignal): Promise<Map<UnitId, UnitReport> | undefined> {
+  async #listUnits(cluster: ClusterName, signal: AbortSignal): Promise<UnitTable<UnitReport> | undefined> {
     const { gateway, clusters } = this.#options;
     if (!isCallable(await clusters.reading(cluster, { signal }))) return undefined;
     try {
-      const units = new Map<UnitId, UnitReport>();
-      for await (const report of gateway.runtimes(cluster, {}, { signal })) units.set(report.unitId, report);
+      const units = reportsByUnit();
+      for await (const report of gateway.runtimes(cluster, {}, { signal })) units.set(report);
       return units;
     } catch (thrown) {
       this.#options.logger.debug("list units of cluster failed", { cluster, error: Fault.from(thrown) });
@@ -233,11 +237,11 @@ export class DriftReconciler {
   #lastReports(record: DeploymentRecord): Reports {
     const { lastReport } = this.#options;
     return new Map(
-      placementEntries(record).flatMap(([cluster, { unitId, digest }]) => {
-        const report = lastReport(cluster, unitId);
-        return report?.digest === undefined || report.digest !== digest
+      placementEntries(record).flatMap(([cluster, placement]) => {
+        const report = lastReport(cluster, placement);
+        return report?.digest === undefined || report.digest !== placement.digest
           ? []
-          : [[cluster, new Map([[unitId, report]])] as const];
+          : [[cluster, reportsByUnit([report])] as const];
       }),
     );
   }
@@ -248,9 +252,10 @@ export class DriftReconciler {
     return saga !== undefined && isOpen(saga);
   }
 
-  #keyOf(cluster: ClusterName, unitId: UnitId): string | undefined {
+  #keyOf(cluster: ClusterName, unit: UnitAddress): string | undefined {
     for (const { id, record } of this.#options.view.all()) {
-      if (record.placements[cluster]?.unitId === unitId) return id;
+      const placement = record.placements[cluster];
+      if (placement !== undefined && isAbout(placement, unit)) return id;
     }
     return undefined;
   }

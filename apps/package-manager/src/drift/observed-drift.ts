@@ -1,10 +1,19 @@
 import { timestamp } from "@oaas/foundation";
 import { driftSummary, LifecyclePhase, type ClusterName, type DriftCorrection, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
+import { UnitTable } from "../records/unit-table.ts";
 import { conditionOf, placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 
 /** The reports of one cluster about its units. */
-export type ClusterReports = ReadonlyMap<UnitId, ReportedUnit>;
+export interface ClusterReports {
+  /** The report about a unit. Without a namespace, any report with the id. */
+  get(unitId: UnitId, namespace?: string): ReportedUnit | undefined;
+}
+
+/** Reports of one cluster by unit. */
+export function reportsByUnit(reports: Iterable<UnitReport> = []): UnitTable<UnitReport> {
+  return new UnitTable((report) => report, reports);
+}
 
 type ReportedUnit = Pick<UnitReport, "digest" | "revision" | "generation" | "condition" | "phase" | "runtime">;
 
@@ -44,7 +53,7 @@ export function withUnitDrift(
   );
   if (drifted.length === 0) return after;
   const changed = drifted.map(([cluster, placement]) => {
-    const report = reports.get(cluster)?.get(placement.unitId);
+    const report = reports.get(cluster)?.get(placement.unitId, placement.namespace);
     return [cluster, { ...placement, drift: unitDrift(placement, report, timestamp(nowMs)) }] as const;
   });
   return { ...after, placements: { ...after.placements, ...Object.fromEntries(changed) } };
@@ -87,7 +96,7 @@ function foundInstead(digest: string | undefined, report: ReportedUnit | undefin
 
 function mergeReports(placement: Placement, reports: ClusterReports, lastRevision: number): Placement {
   if (placement.state !== "wanted" || !placement.accepted) return placement;
-  const report = reports.get(placement.unitId);
+  const report = reports.get(placement.unitId, placement.namespace);
   if (report === undefined || hasDrifted(placement, report, lastRevision)) {
     const { observed: _, generation: __, serving: ___, ...rest } = placement;
     return { ...rest, accepted: false, ...servingOf(report) };

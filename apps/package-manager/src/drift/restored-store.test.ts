@@ -63,6 +63,7 @@ async function restore(backup: readonly Entry[]): Promise<void> {
   for (const { key, value } of backup) await client.commit({ writes: [{ op: "put", key, value }] });
   const restored = new DeploymentFixture({ ...fixture.at, connect: async () => store.connect() }, ["a", "b"]);
   for (const [cluster, units] of fixture.clusters.units) restored.clusters.units.set(cluster, units);
+  for (const [unit, namespace] of fixture.clusters.namespaces) restored.clusters.namespaces.set(unit, namespace);
   for (const [unit, generation] of fixture.clusters.generations) restored.clusters.generations.set(unit, generation);
   closeRestored = () => store.close();
   fixture = restored;

@@ -4,7 +4,7 @@ import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } fro
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import type { CollectionView } from "@oaas/storage";
 import type { CrmGateway, UnitReport } from "../ports.ts";
-import type { DeploymentRecord } from "../records/deployment-record.ts";
+import { isAbout, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 
@@ -46,19 +46,27 @@ export interface KnownDeployment {
  */
 export function classifyUnit(
   cluster: ClusterName,
-  { unitId, revision }: Pick<UnitReport, "unitId" | "revision">,
+  unit: Pick<UnitReport, "unitId" | "namespace" | "revision">,
   { record, endedWith }: KnownDeployment,
 ): "wanted" | "elsewhere" | "surplus" | "unaccounted" {
-  if (record?.placements[cluster]?.unitId === unitId) return "wanted";
-  if (record !== undefined && homeOf(unitId, record) !== undefined) return "elsewhere";
+  const { unitId, revision } = unit;
+  const placement = record?.placements[cluster];
+  if (placement !== undefined && isAbout(placement, unit)) return "wanted";
+  if (record !== undefined && homeOf(unitId, record, cluster) !== undefined) return "elsewhere";
   const last = record?.unitRevision ?? endedWith;
   return last !== undefined && revision !== undefined && revision <= last ? "surplus" : "unaccounted";
 }
 
-/** The cluster in which a deployment wants the unit. */
-function homeOf(unitId: UnitId, { placements }: Pick<DeploymentRecord, "placements">): ClusterName | undefined {
+/** The other cluster in which a deployment wants the unit. */
+function homeOf(
+  unitId: UnitId,
+  { placements }: Pick<DeploymentRecord, "placements">,
+  cluster: ClusterName,
+): ClusterName | undefined {
   const names = Object.keys(placements) as ClusterName[];
-  return names.find((name) => placements[name]?.unitId === unitId && placements[name].state !== "withdrawn");
+  return names.find(
+    (name) => name !== cluster && placements[name]?.unitId === unitId && placements[name].state !== "withdrawn",
+  );
 }
 
 /** Removes units that reached a cluster after their deployment had ended or changed. */
@@ -72,7 +80,7 @@ export class SurplusUnits {
 
   /** Takes reports that were read before the call, so that they cannot contain a deployment that is not stored yet. */
   async remove(
-    reports: ReadonlyMap<ClusterName, ReadonlyMap<UnitId, UnitReport>>,
+    reports: ReadonlyMap<ClusterName, { values(): Iterable<UnitReport> }>,
     signal: AbortSignal,
   ): Promise<SurplusReport> {
     const suspects = new Map<string, UnitId>();
@@ -90,10 +98,10 @@ export class SurplusUnits {
         if (known === undefined) continue;
         const kind = classifyUnit(cluster, report, known);
         if (kind === "unaccounted" || kind === "elsewhere") {
-          const home = known.record && homeOf(report.unitId, known.record);
+          const home = known.record && homeOf(report.unitId, known.record, cluster);
           unaccounted.push(unaccountedUnit(cluster, report, home));
         } else if (kind === "surplus") {
-          const name = `${cluster}/${report.unitId}`;
+          const name = `${cluster}/${report.namespace ?? ""}/${report.unitId}`;
           if (this.#suspects.has(name) && (await this.#removeOne(cluster, report, signal))) removed.push(report.unitId);
           else suspects.set(name, report.unitId);
         }
@@ -103,11 +111,13 @@ export class SurplusUnits {
     return { removed, suspected: [...suspects.values()], unaccounted, foreign };
   }
 
-  async #lookUp(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<KnownDeployment> {
+  async #lookUp(cluster: ClusterName, report: UnitReport): Promise<KnownDeployment> {
+    const { deploymentKey } = report;
     if (deploymentKey === undefined) return {};
     const { view, deployments } = this.#options;
     const listed = view.get(deploymentKey)?.record;
-    if (listed?.placements[cluster]?.unitId === unitId) return { record: listed };
+    const placement = listed?.placements[cluster];
+    if (listed !== undefined && placement !== undefined && isAbout(placement, report)) return { record: listed };
     // The view may lag behind the store.
     const key = deploymentKey as DeploymentKey;
     const stored = await deployments.get(key);
@@ -128,11 +138,12 @@ export class SurplusUnits {
   }
 
   /** Sends the reported revision, so that the cluster rejects the removal of a newer unit. */
-  async #removeOne(cluster: ClusterName, { unitId, revision }: UnitReport, signal: AbortSignal): Promise<boolean> {
+  async #removeOne(cluster: ClusterName, report: UnitReport, signal: AbortSignal): Promise<boolean> {
+    const { unitId, namespace, revision } = report;
     const { gateway, logger } = this.#options;
     try {
-      await gateway.remove(cluster, unitId, { signal, ...(revision === undefined ? {} : { revision }) });
-      logger.info("removed surplus unit", { cluster, unitId });
+      await gateway.remove(cluster, unitId, { signal, namespace, ...(revision === undefined ? {} : { revision }) });
+      logger.info("removed surplus unit", { cluster, namespace, unitId });
       return true;
     } catch (thrown) {
       logger.warn("remove surplus unit failed", { cluster, unitId, error: Fault.from(thrown) });
@@ -143,12 +154,12 @@ export class SurplusUnits {
 
 function unaccountedUnit(
   cluster: ClusterName,
-  { unitId, deploymentKey, revision, runtime }: UnitReport,
+  { unitId, namespace, deploymentKey, revision, runtime }: UnitReport,
   home: ClusterName | undefined,
 ): UnaccountedUnit {
   const { packageName } = runtime;
   const prefix = `${packageName}.`;
   // Managers report the class key with its package.
   const classKey = runtime.classKey.startsWith(prefix) ? runtime.classKey.slice(prefix.length) : runtime.classKey;
-  return omitUndefined({ cluster, home, unitId, deploymentKey, revision, packageName, classKey });
+  return omitUndefined({ cluster, home, unitId, namespace, deploymentKey, revision, packageName, classKey });
 }

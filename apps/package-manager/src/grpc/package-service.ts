@@ -149,12 +149,13 @@ function readableBy(role: Role, registered: RegisteredPackage): Package {
 }
 
 function deploymentOf(request: DeployClassRequest): ClassDeployment {
-  const { packageName, classKey, targetEnv, targetEnvs, nfrRequirements: nfr, deploymentKey } = request;
+  const { packageName, classKey, targetEnv, targetEnvs, nfrRequirements: nfr, deploymentKey, namespace } = request;
   const read = classDeploymentFromWire(
     omitUndefined({
       key: deploymentKey ?? defaultKey(packageName, classKey),
       package_name: packageName,
       class_key: classKey,
+      namespace,
       target_env: targetEnv === "" ? undefined : targetEnv,
       target_envs: targetEnvs,
       nfr_requirements:

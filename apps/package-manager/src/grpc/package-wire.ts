@@ -32,6 +32,7 @@ export function packageOf(wire: OPackage | undefined): Package {
     omitUndefined({
       name: wire.name,
       version: wire.version,
+      namespace: wire.namespace,
       disabled: wire.disabled,
       dependencies: wire.dependencies,
       metadata:
@@ -131,6 +132,7 @@ export function packageToProto(definition: Package): MessageInitShape<typeof OPa
   return omitUndefined({
     name: definition.name,
     version: definition.version,
+    namespace: definition.namespace,
     disabled: definition.disabled,
     dependencies: [...definition.dependencies],
     metadata: omitUndefined({

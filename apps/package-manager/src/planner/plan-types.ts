@@ -69,8 +69,31 @@ export interface CandidateCluster extends HealthFacts {
   readonly cordon?: Cordon;
   /** What its resources cost, if the registration states it. */
   readonly cost?: ClusterCost;
+  /** Namespace of its units whose deployment and package state none, if the registration states it. */
+  readonly defaultNamespace?: string;
+  /** Namespaces that deployments may use, if the registration restricts them. */
+  readonly allowedNamespaces?: readonly string[];
+  /** The unit of the deployment that the cluster has or may have. */
+  readonly existing?: ExistingUnit;
   /** Replicas per function that its class runtime manager recommends from measurements. */
   readonly recommendedReplicas?: Readonly<Record<string, ReplicaRecommendation>>;
+}
+
+/** Where the unit of a deployment is in a cluster. */
+export interface ExistingUnit {
+  /** The namespace that it was sent to; absent if the manager decided. */
+  readonly namespace?: string;
+  /** The namespace that its manager reports. */
+  readonly reported?: string;
+}
+
+/** What determines the namespace of a unit. */
+export type NamespaceOrigin = "deployment" | "package" | "running" | "cluster" | "manager";
+
+/** The namespace of a unit; without a name the manager decides. */
+export interface PlannedNamespace {
+  readonly name?: string;
+  readonly origin: NamespaceOrigin;
 }
 
 /** A measured need for replicas. */
@@ -156,7 +179,8 @@ type PlacementField =
   | "rollout"
   | "replan"
   | "replanClusterLostSeconds"
-  | "replanAllowStateLoss";
+  | "replanAllowStateLoss"
+  | "namespace";
 
 /** The content that all units of a deployment share, stored once: every field of a deployment except its placement. */
 export interface SharedSpec extends Omit<ClassDeployment, PlacementField | "key" | "packageName"> {
@@ -187,6 +211,10 @@ export interface PlannedFunction {
 export interface PlannedUnit {
   readonly unitId: UnitId;
   readonly cluster: ClusterName;
+  /** Absent where the manager decides, and in plans of earlier releases. */
+  readonly namespace?: string;
+  /** Not part of the digest. Absent in plans of earlier releases. */
+  readonly namespaceOrigin?: NamespaceOrigin;
   readonly template?: string;
   readonly functions: readonly PlannedFunction[];
 }

@@ -61,7 +61,7 @@ export function planUnits(
   };
   const running = new Map(previous?.units.map((unit) => [unit.cluster, unit]));
   return chosen
-    .map(({ cluster }): PlannedUnit => {
+    .map(({ cluster, namespace }): PlannedUnit => {
       const template = ownEntry(deployment.clusterTemplates, cluster.name);
       const before = running.get(cluster.name);
       const ability = zeroAbility(cluster, template);
@@ -69,6 +69,8 @@ export function planUnits(
       return {
         unitId: unitIdOf(deployment.key, cluster.name),
         cluster: cluster.name,
+        ...(namespace?.name === undefined ? {} : { namespace: namespace.name }),
+        ...(namespace === undefined ? {} : { namespaceOrigin: namespace.origin }),
         ...(template === undefined ? {} : { template }),
         functions:
           cluster.recommendedReplicas === undefined
@@ -91,7 +93,7 @@ export interface PlanContent {
 }
 
 /** A unit without its reasons. */
-export interface UnitContent extends Omit<PlannedUnit, "functions"> {
+export interface UnitContent extends Omit<PlannedUnit, "functions" | "namespaceOrigin"> {
   readonly functions: readonly Omit<PlannedFunction, "basis" | "reason">[];
 }
 
@@ -110,7 +112,7 @@ export function planContent({
     replicas,
     bestEffort,
     shared,
-    units: units.map((unit) => ({
+    units: units.map(({ namespaceOrigin: _origin, ...unit }) => ({
       ...unit,
       functions: unit.functions.map(({ basis: _basis, reason: _reason, ...scale }) => scale),
     })),

@@ -1,4 +1,4 @@
-import { err, nearestName, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
+import { err, nearestName, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import type { ClassDefinition, ClusterName } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
@@ -17,6 +17,8 @@ import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, Reason, Sizi
 import { planUnits, sharedSpec } from "./plan-units.ts";
 import {
   refuseDisabled,
+  refuseInvalid,
+  refuseNamespace,
   refuseNoCluster,
   refuseThroughput,
   refuseUnreachableTarget,
@@ -69,6 +71,7 @@ function planWithout(input: PlanInput, noRoom: ClusterNeeds["noRoom"]): Result<C
   const refusal =
     refuseDisabled(input, verdicts) ??
     refuseNoCluster(input, candidates, verdicts) ??
+    refuseNamespace(input, candidates, verdicts) ??
     refuseUnusable(input, candidates, verdicts);
   if (refusal !== undefined) return err(refusal);
 
@@ -230,8 +233,4 @@ function isWhatIf({ whatIf }: PlanInput): boolean {
   if (whatIf === undefined) return false;
   const { clustersDown = [], availability, clusterAvailability = {} } = whatIf;
   return availability !== undefined || clustersDown.length > 0 || Object.keys(clusterAvailability).length > 0;
-}
-
-function refuseInvalid(violations: readonly Violation[], clusters: readonly ClusterVerdict[]): PlanRefusal {
-  return { kind: "invalid", violations, clusters, message: violations.map(violationText).join("; ") };
 }

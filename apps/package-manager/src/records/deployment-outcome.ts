@@ -10,6 +10,7 @@ import {
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { restoreFault, type StoredFault } from "../saga-engine/stored-fault.ts";
+import { namespacesOf } from "./desired-deployment.ts";
 import {
   conditionOf,
   placementEntries,
@@ -62,17 +63,19 @@ export function revertToFallback(
 ): DeploymentRecord {
   const steps = new Map(saga.steps.map((step) => [step.target, step]));
   const placements: Record<ClusterName, Placement> = {};
-  for (const [cluster, { unitId }] of placementEntries(record)) {
+  for (const [cluster, { unitId, namespace }] of placementEntries(record)) {
     const step = steps.get(cluster);
     if (step?.action === "send" && step.state === "undone") continue;
-    placements[cluster] = { unitId, state: "withdrawn", accepted: false, ...faultIn(step) };
+    const where = namespace === undefined ? {} : { namespace };
+    placements[cluster] = { unitId, ...where, state: "withdrawn", accepted: false, ...faultIn(step) };
   }
   for (const [cluster, { unitId, digest }] of fallback?.units ?? []) {
     const step = steps.get(cluster);
     const failed = step?.state === "undo-failed";
-    const { serving } = record.placements[cluster] ?? {};
+    const { serving, namespace } = record.placements[cluster] ?? {};
     placements[cluster] = {
       unitId,
+      ...(namespace === undefined ? {} : { namespace }),
       state: "wanted",
       digest,
       accepted: !failed,
@@ -87,6 +90,7 @@ export function revertToFallback(
     replicationFactor: plan.replicas,
     selectedClusters: [...fallback.units.keys()],
     achievedQuorumAvailability: plan.achievedAvailability,
+    ...namespacesOf(plan, []),
   };
   const reverted = { ...rest, deployment, summary, placements, desired: revision, stable: revision };
   return withSagaSummary(reverted, saga, nowMs);

@@ -28,6 +28,8 @@ export type PlacementState = "wanted" | "leaving" | "withdrawn";
 /** A cluster in which the deployment has, wants, or may have left a unit. */
 export interface Placement {
   readonly unitId: UnitId;
+  /** The namespace that the unit was sent to; it does not change. Absent if the manager decided. */
+  readonly namespace?: string;
   readonly state: PlacementState;
   /** Of the wanted unit. */
   readonly digest?: string;
@@ -108,6 +110,17 @@ export function unitsOf(plan: DeploymentPlan, withdrawn: readonly ClusterName[])
 
 export function placementEntries(record: DeploymentRecord): readonly (readonly [ClusterName, Placement])[] {
   return Object.entries(record.placements) as [ClusterName, Placement][];
+}
+
+/**
+ * Whether a report is about the unit of a placement. Another owner may have a unit with the same id in another namespace.
+ */
+export function isAbout(
+  { unitId, namespace }: Pick<Placement, "unitId" | "namespace">,
+  reported: { readonly unitId: UnitId; readonly namespace?: string | undefined },
+): boolean {
+  if (reported.unitId !== unitId) return false;
+  return namespace === undefined || reported.namespace === undefined || reported.namespace === namespace;
 }
 
 /** The condition of a deployment, derived from its placements. */

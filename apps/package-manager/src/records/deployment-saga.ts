@@ -12,6 +12,8 @@ export interface DeploymentSagaData {
   readonly fallback?: DesiredRevision;
   /** The highest unit revision in use: units are removed, and restored, with it. */
   readonly lastRevision: number;
+  /** The namespaces of units by cluster, where they are known; absent in sagas of earlier releases. */
+  readonly namespaces?: Readonly<Record<string, string>>;
   readonly gate: RolloutGate;
   readonly by: string;
   readonly correlationId: string;
@@ -27,6 +29,11 @@ export const BACKGROUND = {
 /** Whether a user requested the saga; its calls then probe an open circuit breaker. */
 export function isExplicit({ by }: Pick<DeploymentSagaData, "by">): boolean {
   return !Object.values<string>(BACKGROUND).includes(by);
+}
+
+/** The namespace of the unit in a cluster; undefined where it is unknown. */
+export function unitNamespace({ namespaces = {} }: Pick<DeploymentSagaData, "namespaces">, cluster: string) {
+  return Object.hasOwn(namespaces, cluster) ? namespaces[cluster] : undefined;
 }
 
 const SUBJECT_PREFIX = "deployment/";

@@ -44,9 +44,10 @@ export function specDigest(deployment: ClassDeployment): string {
  */
 export function applyDesired(current: DeploymentRecord | undefined, desired: DesiredDeployment): RevisedDeployment {
   const placements: Record<ClusterName, Placement> = { ...leaving(current?.placements ?? {}) };
-  for (const { cluster, unitId } of unitsOf(desired.plan, desired.withdrawn)) {
+  for (const { cluster, unitId, namespace } of unitsOf(desired.plan, desired.withdrawn)) {
     const digest = desired.digests[cluster] as string;
-    placements[cluster] = { ...placements[cluster], unitId, state: "wanted", digest, accepted: false };
+    const planned = namespace === undefined ? {} : { namespace };
+    placements[cluster] = { ...planned, ...placements[cluster], unitId, state: "wanted", digest, accepted: false };
   }
   return newRevision(current, desired, placements);
 }
@@ -129,6 +130,7 @@ function newRevision(
       replicationFactor: plan.replicas,
       selectedClusters: unitsOf(plan, next.withdrawn).map(({ cluster }) => cluster),
       achievedQuorumAvailability: plan.achievedAvailability,
+      ...namespacesOf(plan, next.withdrawn),
     },
     createdAt: current?.createdAt ?? now,
     updatedAt: now,
@@ -153,6 +155,15 @@ function newRevision(
   };
 }
 
+/** The known namespaces of the units of a plan, for the summary of a deployment. */
+export function namespacesOf(
+  plan: DeploymentPlan,
+  withdrawn: readonly ClusterName[],
+): { readonly namespaces?: readonly string[] } {
+  const names = new Set(unitsOf(plan, withdrawn).flatMap(({ namespace }) => namespace ?? []));
+  return names.size === 0 ? {} : { namespaces: [...names].sort() };
+}
+
 function nextUnitRevision(current: DeploymentRecord | undefined, nowMs: number): number {
   return Math.max((current?.unitRevision ?? 0) + 1, Math.floor(nowMs));
 }
@@ -164,6 +175,12 @@ function leaving(placements: Placements): Placements {
   }));
 }
 
-function withoutStatus({ unitId, state, serving }: Placement): Placement {
-  return { unitId, state, accepted: false, ...(serving && { serving }) };
+function withoutStatus({ unitId, namespace, state, serving }: Placement): Placement {
+  return {
+    unitId,
+    ...(namespace === undefined ? {} : { namespace }),
+    state,
+    accepted: false,
+    ...(serving && { serving }),
+  };
 }

@@ -15,6 +15,8 @@ export interface UnaccountedUnit {
   /** The cluster in which the store records the unit: both are then names of one class runtime manager. */
   readonly home?: ClusterName;
   readonly unitId: UnitId;
+  /** Absent if the manager does not report it. */
+  readonly namespace?: string;
   readonly deploymentKey?: string;
   readonly revision?: number;
   readonly packageName: string;
@@ -36,7 +38,10 @@ export function adoptUnaccountedUnits(
   if (first === undefined) return known;
   const record = known ?? rebuiltRecord(key, first, nowMs);
   const stray: Placements = Object.fromEntries(
-    units.map(({ cluster, unitId }) => [cluster, { unitId, state: "leaving", accepted: false }]),
+    units.map(({ cluster, unitId, namespace }) => [
+      cluster,
+      { unitId, ...(namespace === undefined ? {} : { namespace }), state: "leaving", accepted: false },
+    ]),
   );
   return {
     ...record,

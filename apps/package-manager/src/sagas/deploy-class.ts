@@ -13,11 +13,11 @@ import {
 } from "../records/deployment-outcome.ts";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
-import type { CallOptions } from "../ports.ts";
+import type { UnitCallOptions } from "../ports.ts";
 import type { SagaKind, SagaWork, FinalTransaction, StepCall } from "../saga-engine/kind.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { DEPLOY_CLASS } from "./saga-plans.ts";
-import { isExplicit, type DeploymentSagaData } from "../records/deployment-saga.ts";
+import { isExplicit, unitNamespace, type DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { UnitSender } from "./unit-sender.ts";
 
 export interface DeploymentSagaDeps {
@@ -101,20 +101,21 @@ class DeployWork implements SagaWork {
   async perform(step: SagaStep, { signal }: StepCall): Promise<string> {
     if (step.action === "remove") return this.#remove(step, signal);
     const { plan, unit, unitRevision } = this.#unitOf(step);
-    await this.#deps.sender.send(plan, unit, unitRevision, this.#callOptions(signal));
+    await this.#deps.sender.send(plan, unit, unitRevision, this.#callOptions(step, signal));
     return "accepted";
   }
 
   async confirm(step: SagaStep, { signal }: StepCall): Promise<void> {
     if (step.action !== "send" || this.#data.gate !== RolloutGate.available) return;
     const { plan, unit } = this.#unitOf(step);
-    await this.#deps.sender.awaitAvailable(plan, unit, signal);
+    const namespace = unitNamespace(this.#data, step.target);
+    await this.#deps.sender.awaitAvailable(plan, unit, { signal, namespace });
   }
 
   async undo(step: SagaStep, { signal }: StepCall): Promise<string> {
     const unit = this.#fallback?.units.get(step.target);
     if (this.#fallback === undefined || unit === undefined) return this.#remove(step, signal);
-    await this.#deps.sender.send(this.#fallback.plan, unit, this.#data.lastRevision, this.#callOptions(signal));
+    await this.#deps.sender.send(this.#fallback.plan, unit, this.#data.lastRevision, this.#callOptions(step, signal));
     return "restored";
   }
 
@@ -147,12 +148,12 @@ class DeployWork implements SagaWork {
   async #remove(step: SagaStep, signal: AbortSignal): Promise<string> {
     const cluster = step.target as ClusterName;
     const { key, lastRevision } = this.#data;
-    await this.#deps.sender.remove(cluster, unitIdOf(key, cluster), lastRevision, this.#callOptions(signal));
+    await this.#deps.sender.remove(cluster, unitIdOf(key, cluster), lastRevision, this.#callOptions(step, signal));
     return "removed";
   }
 
-  #callOptions(signal: AbortSignal): CallOptions {
-    return { signal, explicit: isExplicit(this.#data) };
+  #callOptions({ target }: SagaStep, signal: AbortSignal): UnitCallOptions {
+    return { signal, explicit: isExplicit(this.#data), namespace: unitNamespace(this.#data, target) };
   }
 
   #unitOf({ target: cluster }: SagaStep): { plan: DeploymentPlan; unit: PlannedUnit; unitRevision: number } {

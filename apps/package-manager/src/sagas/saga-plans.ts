@@ -156,10 +156,18 @@ function dataOf(
     ...(desired === undefined ? {} : { target: desired }),
     ...(stable === undefined ? {} : { fallback: stable }),
     lastRevision: unitRevision,
+    ...namespacesIn(record),
     gate,
     by,
     correlationId,
   };
+}
+
+function namespacesIn(record: DeploymentRecord): Pick<DeploymentSagaData, "namespaces"> {
+  const known = placementEntries(record).flatMap(([cluster, { namespace }]) =>
+    namespace === undefined ? [] : [[cluster, namespace] as const],
+  );
+  return known.length === 0 ? {} : { namespaces: Object.fromEntries(known) };
 }
 
 function paceOf(rollout: Rollout | undefined, policy: RolloutPolicy): Pick<NewSaga, "parallel" | "onFailure"> {

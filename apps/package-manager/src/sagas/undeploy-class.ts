@@ -6,7 +6,7 @@ import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { DeploymentSagaDeps } from "./deploy-class.ts";
 import { UNDEPLOY_CLASS } from "./saga-plans.ts";
-import { isExplicit, type DeploymentSagaData } from "../records/deployment-saga.ts";
+import { isExplicit, unitNamespace, type DeploymentSagaData } from "../records/deployment-saga.ts";
 
 /**
  * Removes every unit of a deployment, then the deployment itself.
@@ -22,7 +22,8 @@ export function undeployClass({ deployments, sender, clock }: DeploymentSagaDeps
       return {
         perform: async ({ target }, { signal }) => {
           const cluster = target as ClusterName;
-          await sender.remove(cluster, unitIdOf(key, cluster), lastRevision, { signal, explicit: isExplicit(data) });
+          const call = { signal, explicit: isExplicit(data), namespace: unitNamespace(data, cluster) };
+          await sender.remove(cluster, unitIdOf(key, cluster), lastRevision, call);
           return "removed";
         },
         undo: async () => {

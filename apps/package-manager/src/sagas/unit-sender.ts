@@ -2,7 +2,7 @@ import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import { Fault, failedPrecondition, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import { DeploymentCondition, LifecyclePhase, type ClusterName } from "@oaas/models";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
-import type { CallOptions, CrmGateway, UnitReport } from "../ports.ts";
+import type { CrmGateway, UnitCallOptions, UnitReport } from "../ports.ts";
 
 /** The fields of a unit that do not come from its plan; its digest does not depend on them. */
 export interface UnitEnvelope {
@@ -45,7 +45,7 @@ export class UnitSender {
     return this.encoded(plan, unit).digest ?? "";
   }
 
-  async send(plan: DeploymentPlan, unit: PlannedUnit, revision: number, call: CallOptions): Promise<void> {
+  async send(plan: DeploymentPlan, unit: PlannedUnit, revision: number, call: UnitCallOptions): Promise<void> {
     const { gateway, encoder, ambient, managedBy } = this.#options;
     const envelope = { revision, createdAtMs: ambient.clock.now(), managedBy };
     await gateway.deploy(unit.cluster, encoder.withEnvelope(this.encoded(plan, unit), envelope), call);
@@ -55,20 +55,24 @@ export class UnitSender {
     cluster: ClusterName,
     unitId: PlannedUnit["unitId"],
     revision: number,
-    call: CallOptions,
+    call: UnitCallOptions,
   ): Promise<void> {
     await this.#options.gateway.remove(cluster, unitId, { ...call, revision });
   }
 
   /** Waits until the unit, as sent, is available. Throws failed-precondition after the timeout. */
-  async awaitAvailable(plan: DeploymentPlan, unit: PlannedUnit, signal: AbortSignal): Promise<void> {
+  async awaitAvailable(
+    plan: DeploymentPlan,
+    unit: PlannedUnit,
+    { signal, namespace }: { readonly signal: AbortSignal; readonly namespace?: string | undefined },
+  ): Promise<void> {
     const { gateway, ambient, gateTimeoutMs, gatePollMs } = this.#options;
     const digest = this.digest(plan, unit);
     using deadline = startDeadline(ambient, gateTimeoutMs, signal);
     let last = "no status was reported";
     for (;;) {
       try {
-        const report = await gateway.unit(unit.cluster, unit.unitId, { signal: deadline.signal });
+        const report = await gateway.unit(unit.cluster, unit.unitId, { signal: deadline.signal, namespace });
         if (isAvailable(report, digest)) return;
         last =
           report === undefined ? "it does not exist" : (report.message ?? `it is ${report.phase ?? report.condition}`);

@@ -59,6 +59,7 @@ function clusterStatus(cluster: ClusterName, placement: Placement, observed: Uni
   return omitUndefined({
     cluster,
     unitId: placement.unitId,
+    namespace: placement.namespace ?? unit?.report.namespace,
     reachable,
     condition: unitCondition(placement, observed),
     serving: isServing(observed),

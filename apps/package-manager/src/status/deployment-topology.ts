@@ -10,11 +10,11 @@ import {
   type Topology,
   type TopologyNode,
   type TopologyNodeType,
-  type UnitId,
 } from "@oaas/models";
 import { pascalCase } from "@oaas/contracts/rest";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { HealthReading } from "../ports.ts";
+import type { UnitAddress } from "../records/unit-table.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { sortTopology, topologyId, TopologyGraph } from "./topology-graph.ts";
 
@@ -24,7 +24,7 @@ export interface TopologyInput {
   readonly readings: readonly HealthReading[];
   /** The classes of all packages, with qualified keys. */
   readonly classes: readonly ClassDefinition[];
-  readonly observe: (cluster: ClusterName, id: UnitId) => UnitObservation;
+  readonly observe: (cluster: ClusterName, unit: UnitAddress) => UnitObservation;
 }
 
 /** The topology: packages, their classes and functions with their health, and the clusters they are placed in. */
@@ -77,7 +77,7 @@ function addDeployment(
 ): void {
   const { packageName, classKey, key, odgm, functions } = record.deployment;
   const placements = placementEntries(record).filter(([, { state }]) => state !== "withdrawn");
-  const observed = new Map(placements.map(([cluster, { unitId }]) => [cluster, observe(cluster, unitId)]));
+  const observed = new Map(placements.map(([cluster, placement]) => [cluster, observe(cluster, placement)]));
   const { clusters, condition } = aggregateStatus(key, record, observed, undefined);
   const part = { condition, serving: clusters.some(({ serving }) => serving) };
   const qualified = qualifyClassKey(packageName, classKey);

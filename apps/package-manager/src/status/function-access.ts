@@ -1,8 +1,9 @@
 import { Fault, MergedStreams, notFound, timestamp, type Clock } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import type { ClusterDirectory, CrmGateway, FunctionRequest, FunctionResponse, LogQuery } from "../ports.ts";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import type { UnitAddress } from "../records/unit-table.ts";
 import type { ClusterLogLine, FunctionAccess, StatusReader } from "../use-cases.ts";
 
 export interface FunctionAccessDeps {
@@ -13,7 +14,7 @@ export interface FunctionAccessDeps {
   readonly clock: Clock;
 }
 
-type Unit = readonly [ClusterName, UnitId];
+type Unit = readonly [ClusterName, UnitAddress];
 
 /** Reaches functions through the class runtime managers of their clusters. */
 export class ClusterFunctionAccess implements FunctionAccess {
@@ -37,10 +38,11 @@ export class ClusterFunctionAccess implements FunctionAccess {
     { cluster, signal }: { readonly cluster?: ClusterName; readonly signal: AbortSignal },
   ): Promise<FunctionResponse & { readonly cluster: ClusterName }> {
     const units = await this.#units(key, cluster);
-    const [name, unitId] = (units.length > 1 ? await this.#firstReady(key, request.functionKey, units) : undefined) ??
+    const [name, unit] = (units.length > 1 ? await this.#firstReady(key, request.functionKey, units) : undefined) ??
       units[0] ?? [undefined, undefined];
     if (name === undefined) throw notFound("deployment", `${key} in any cluster`);
-    return { ...(await this.#deps.gateway.invoke(name, unitId, request, { signal })), cluster: name };
+    const { unitId, namespace } = unit;
+    return { ...(await this.#deps.gateway.invoke(name, unitId, request, { signal, namespace })), cluster: name };
   }
 
   async *#merge(
@@ -61,12 +63,12 @@ export class ClusterFunctionAccess implements FunctionAccess {
   }
 
   async *#read(
-    [cluster, unitId]: Unit,
+    [cluster, { unitId, namespace }]: Unit,
     query: LogQuery,
     signal: AbortSignal,
   ): AsyncGenerator<readonly ClusterLogLine[]> {
     try {
-      const batches = this.#deps.gateway.logs(cluster, unitId, query, { signal });
+      const batches = this.#deps.gateway.logs(cluster, unitId, query, { signal, namespace });
       for await (const lines of batches) yield lines.map((line) => ({ cluster, ...line }));
     } catch (thrown) {
       if (signal.aborted) return;
@@ -93,7 +95,7 @@ export class ClusterFunctionAccess implements FunctionAccess {
     if (cluster !== undefined) assertKnownCluster(this.#deps.clusters, cluster);
     const units = placementEntries(record)
       .filter(([name, { state }]) => (cluster === undefined ? state !== "withdrawn" : name === cluster))
-      .map(([name, { unitId }]) => [name, unitId] as const);
+      .map(([name, { unitId, namespace }]) => [name, { unitId, namespace }] as const);
     if (cluster !== undefined && units.length === 0) throw notFound("deployment", `${key} in ${cluster}`);
     return units.toSorted(([a], [b]) => (a < b ? -1 : 1));
   }

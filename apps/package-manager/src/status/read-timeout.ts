@@ -14,10 +14,12 @@ export function withReadTimeout(gateway: ReadGateway, ambient: Ambient, timeoutM
     return await orAbort(read({ signal: deadline.signal }), deadline.signal);
   };
   return {
-    unit: (cluster, unitId, options) => limit(options, (bounded) => gateway.unit(cluster, unitId, bounded)),
+    unit: (cluster, unitId, options) =>
+      limit(options, (bounded) => gateway.unit(cluster, unitId, { ...options, ...bounded })),
     enforcement: (cluster, unitId, options) =>
-      limit(options, (bounded) => gateway.enforcement(cluster, unitId, bounded)),
-    explain: (cluster, unitId, options) => limit(options, (bounded) => gateway.explain(cluster, unitId, bounded)),
+      limit(options, (bounded) => gateway.enforcement(cluster, unitId, { ...options, ...bounded })),
+    explain: (cluster, unitId, options) =>
+      limit(options, (bounded) => gateway.explain(cluster, unitId, { ...options, ...bounded })),
     topology: (cluster, options) => limit(options, (bounded) => gateway.topology(cluster, bounded)),
     async *runtimes(cluster, query, options): AsyncGenerator<UnitReport> {
       const stop = new AbortController();

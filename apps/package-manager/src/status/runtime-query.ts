@@ -28,13 +28,21 @@ export function matchesQuery(
   );
 }
 
+/** The unit whose recommendations to read. */
+interface RecommendationQuery {
+  readonly key: DeploymentKey;
+  readonly cluster: ClusterName;
+  readonly namespace?: string | undefined;
+  readonly nowMs: number;
+}
+
 /** Replicas per function that a cluster recommends for a deployment; undefined while the cluster is not followed. */
 export function recommendedReplicas(
   view: RuntimeView,
-  { key, cluster, nowMs }: { readonly key: DeploymentKey; readonly cluster: ClusterName; readonly nowMs: number },
+  { key, cluster, namespace, nowMs }: RecommendationQuery,
 ): CandidateCluster["recommendedReplicas"] {
   if (view.syncState(cluster) === "unknown") return undefined;
-  const { recommendations = [] } = view.get(cluster, unitIdOf(key, cluster))?.report.runtime.status ?? {};
+  const { recommendations = [] } = view.get(cluster, unitIdOf(key, cluster), namespace)?.report.runtime.status ?? {};
   const replicas = recommendations.filter(({ dimension, target }) => dimension === "replicas" && target >= 0);
   if (replicas.length === 0) return undefined;
   return Object.fromEntries(replicas.map((one) => [one.component, replicaRecommendation(one, nowMs)]));

@@ -1,6 +1,7 @@
 import { equalJson, type Clock } from "@oaas/foundation";
 import type { ClusterName, UnitId } from "@oaas/models";
 import type { RuntimeChange, UnitReport } from "../ports.ts";
+import { UnitTable, type UnitAddress } from "../records/unit-table.ts";
 
 /** A report and the time it was received. */
 export interface ObservedUnit {
@@ -18,9 +19,9 @@ export type SyncState = "live" | "polled" | "unknown";
 export type RuntimeListener = (cluster: ClusterName, change: RuntimeChange) => void;
 
 interface ClusterUnits {
-  units: Map<UnitId, ObservedUnit>;
+  units: UnitTable<ObservedUnit>;
   /** Units of the list in progress. */
-  listed: Map<UnitId, ObservedUnit> | undefined;
+  listed: UnitTable<ObservedUnit> | undefined;
   sorted: UnitReport[] | undefined;
   mode: "live" | "polled";
   complete: boolean;
@@ -65,8 +66,9 @@ export class RuntimeView {
     return this.#clusters.get(cluster)?.error;
   }
 
-  get(cluster: ClusterName, unitId: UnitId): ObservedUnit | undefined {
-    return this.#clusters.get(cluster)?.units.get(unitId);
+  /** Without a namespace, any unit with the id. */
+  get(cluster: ClusterName, unitId: UnitId, namespace?: string): ObservedUnit | undefined {
+    return this.#clusters.get(cluster)?.units.get(unitId, namespace);
   }
 
   /** The last known units of a cluster, unordered. */
@@ -91,14 +93,14 @@ export class RuntimeView {
     state.error = undefined;
     switch (change.type) {
       case "syncing":
-        state.listed = new Map();
+        state.listed = newTable();
         state.overflow = false;
         return;
       case "changed":
         return this.#put(cluster, state, change.report);
       case "removed":
-        state.listed?.delete(change.unitId);
-        return this.#remove(cluster, state, change.unitId);
+        state.listed?.delete(change);
+        return this.#remove(cluster, state, change);
       case "synced":
         return this.#synced(cluster, state);
       case "alive":
@@ -109,7 +111,7 @@ export class RuntimeView {
   /** Applies a pushed report. Returns false if a newer one is known. */
   applyReport(cluster: ClusterName, report: UnitReport): boolean {
     const state = this.#stateOf(cluster);
-    const known = state.units.get(report.unitId)?.report;
+    const known = state.units.find(report)?.report;
     if (known !== undefined && known.runtime.updatedAt > report.runtime.updatedAt) return false;
     this.#put(cluster, state, report);
     return true;
@@ -126,12 +128,12 @@ export class RuntimeView {
   forget(cluster: ClusterName): void {
     const state = this.#clusters.get(cluster);
     this.#clusters.delete(cluster);
-    for (const unitId of state?.units.keys() ?? []) this.#notify(cluster, { type: "removed", unitId });
+    for (const { report } of state?.units.values() ?? []) this.#notify(cluster, removalOf(report));
   }
 
   #stateOf(cluster: ClusterName): ClusterUnits {
     const state = this.#clusters.get(cluster) ?? {
-      units: new Map(),
+      units: newTable(),
       listed: undefined,
       sorted: undefined,
       mode: "polled",
@@ -145,30 +147,29 @@ export class RuntimeView {
 
   #put(cluster: ClusterName, state: ClusterUnits, report: UnitReport): void {
     const observed = { report, observedAtMs: this.#clock.now() };
-    const before = state.units.get(report.unitId);
+    const before = state.units.find(report);
     if (before === undefined && state.units.size >= this.#maxUnits) {
       state.overflow = true;
       return;
     }
-    state.listed?.set(report.unitId, observed);
-    state.units.set(report.unitId, observed);
+    state.listed?.set(observed);
+    state.units.set(observed);
     state.sorted = undefined;
     if (before === undefined || !isSameReport(before.report, report))
       this.#notify(cluster, { type: "changed", report });
   }
 
-  #remove(cluster: ClusterName, state: ClusterUnits, unitId: UnitId): void {
-    if (!state.units.delete(unitId)) return;
+  #remove(cluster: ClusterName, state: ClusterUnits, address: UnitAddress): void {
+    if (!state.units.delete(address)) return;
     state.sorted = undefined;
-    this.#notify(cluster, { type: "removed", unitId });
+    this.#notify(cluster, removalOf(address));
   }
 
   #synced(cluster: ClusterName, state: ClusterUnits): void {
     const { listed } = state;
     if (listed !== undefined) {
-      for (const unitId of state.units.keys()) {
-        if (!listed.has(unitId)) this.#remove(cluster, state, unitId);
-      }
+      const gone = [...state.units.values()].filter(({ report }) => !listed.has(report));
+      for (const { report } of gone) this.#remove(cluster, state, report);
     }
     state.listed = undefined;
     state.complete = true;
@@ -178,6 +179,14 @@ export class RuntimeView {
   #notify(cluster: ClusterName, change: RuntimeChange): void {
     for (const listener of this.#listeners) listener(cluster, change);
   }
+}
+
+function newTable(): UnitTable<ObservedUnit> {
+  return new UnitTable(({ report }) => report);
+}
+
+function removalOf({ unitId, namespace }: UnitAddress): RuntimeChange {
+  return { type: "removed", unitId, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** Compares reports without timestamps, because the Rust manager changes them with every response. */

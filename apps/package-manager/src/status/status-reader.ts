@@ -15,9 +15,10 @@ import type {
 import { pageOf } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
+import type { UnitAddress } from "../records/unit-table.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
-import type { DeploymentPlan } from "../planner/plan-types.ts";
+import { ownEntry, type DeploymentPlan } from "../planner/plan-types.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type { Call, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
@@ -99,9 +100,10 @@ export class ClusterStatusReader implements StatusReader {
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {
     this.#assertKnown(cluster);
     const names = cluster === undefined ? this.#defaultFirst() : [cluster];
-    const known = names.map((name) => this.#liveReport(name, id)).find((report) => report !== undefined);
+    const units = names.map((name) => [name, { unitId: id, namespace: this.#namespaceOf(name, id) }] as const);
+    const known = units.map(([name, unit]) => this.#liveReport(name, unit)).find((report) => report !== undefined);
     if (known !== undefined) return known.runtime;
-    const queried = await Promise.all(names.map((name) => this.#queryUnit(name, id)));
+    const queried = await Promise.all(units.map(([name, unit]) => this.#queryUnit(name, unit)));
     const found = queried.find(({ reachable, unit }) => reachable && unit !== undefined);
     if (found?.unit !== undefined) return found.unit.report.runtime;
     const unreachable = names.filter((_, index) => queried[index]?.reachable === false);
@@ -115,7 +117,10 @@ export class ClusterStatusReader implements StatusReader {
 
   async enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport> {
     const { cluster: name } = await this.unit(id, cluster);
-    const report = name === undefined ? undefined : await this.#deps.gateway.enforcement(name, id);
+    const report =
+      name === undefined
+        ? undefined
+        : await this.#deps.gateway.enforcement(name, id, { namespace: this.#namespaceOf(name, id) });
     if (report === undefined) throw notFound("class runtime", id);
     return report;
   }
@@ -130,8 +135,11 @@ export class ClusterStatusReader implements StatusReader {
     const reports = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
     const missing = names.filter((_, index) => reports[index] === undefined);
     // Clusters are sorted by name and their units by id, so the list is sorted.
-    const items = reports.flatMap((ofCluster) => ofCluster ?? []).map(({ runtime }) => runtime);
-    const list = { items, keys: items.map(({ cluster: name, unitId }) => `${name ?? ""}\u0000${unitId}`) };
+    const all = reports.flatMap((ofCluster) => ofCluster ?? []);
+    const keys = all.map(({ runtime: { cluster: name = "" }, unitId, namespace = "" }) =>
+      [name, unitId, namespace].join("\u0000"),
+    );
+    const list = { items: all.map(({ runtime }) => runtime), keys };
     return { ...pageOf(list, { order: "cluster", ...boundedPage(query) }), missing };
   }
 
@@ -154,7 +162,8 @@ export class ClusterStatusReader implements StatusReader {
     const at = timestamp(clock.now());
     if (source === "deployments") {
       const readings = await clusters.readings();
-      const observe = (cluster: ClusterName, id: UnitId): UnitObservation => this.#lastObservation(cluster, id);
+      const observe = (cluster: ClusterName, unit: UnitAddress): UnitObservation =>
+        this.#lastObservation(cluster, unit);
       return deploymentTopology({ records: deployments.all(), readings, classes: this.#deps.classes(), observe }, at);
     }
     const parts = await Promise.all(
@@ -190,32 +199,42 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   /** The last known state of a unit, without a query. */
-  #lastObservation(cluster: ClusterName, unitId: UnitId): UnitObservation {
+  #lastObservation(cluster: ClusterName, { unitId, namespace }: UnitAddress): UnitObservation {
     const { view } = this.#deps;
-    const unit = view.get(cluster, unitId);
+    const unit = view.get(cluster, unitId, namespace);
     return { reachable: view.syncState(cluster) !== "unknown", ...(unit && { unit }) };
   }
 
   /** The report of a unit in a watched cluster. */
-  #liveReport(cluster: ClusterName, unitId: UnitId): UnitReport | undefined {
+  #liveReport(cluster: ClusterName, { unitId, namespace }: UnitAddress): UnitReport | undefined {
     const { view } = this.#deps;
-    return view.syncState(cluster) === "live" ? view.get(cluster, unitId)?.report : undefined;
+    return view.syncState(cluster) === "live" ? view.get(cluster, unitId, namespace)?.report : undefined;
+  }
+
+  /** The namespace of a unit of this package manager; undefined if it is unknown. */
+  #namespaceOf(cluster: ClusterName, unitId: UnitId): string | undefined {
+    for (const { placements } of this.#deps.deployments.all()) {
+      const placement = ownEntry(placements, cluster);
+      if (placement?.unitId === unitId) return placement.namespace;
+    }
+    return undefined;
   }
 
   /** From the view if it has the accepted revision of the unit, else from the cluster. */
-  async #observe(cluster: ClusterName, { unitId, digest, state }: Placement): Promise<UnitObservation> {
-    const unit = this.#liveReport(cluster, unitId) && this.#deps.view.get(cluster, unitId);
+  async #observe(cluster: ClusterName, placement: Placement): Promise<UnitObservation> {
+    const { unitId, namespace, digest, state } = placement;
+    const unit = this.#liveReport(cluster, placement) && this.#deps.view.get(cluster, unitId, namespace);
     const isCurrent = unit !== undefined && state === "wanted" && unit.report.digest === digest;
-    return isCurrent ? { unit, reachable: true } : this.#queryUnit(cluster, unitId);
+    return isCurrent ? { unit, reachable: true } : this.#queryUnit(cluster, placement);
   }
 
-  async #queryUnit(cluster: ClusterName, unitId: UnitId): Promise<UnitObservation> {
+  async #queryUnit(cluster: ClusterName, { unitId, namespace }: UnitAddress): Promise<UnitObservation> {
     const { gateway, view, clock } = this.#deps;
     try {
-      const report = await gateway.unit(cluster, unitId);
+      const report = await gateway.unit(cluster, unitId, { namespace });
       return { reachable: true, ...(report && { unit: { report, observedAtMs: clock.now() } }) };
     } catch (thrown) {
-      const unit = view.get(cluster, unitId);
+      const unit = view.get(cluster, unitId, namespace);
       return { reachable: false, error: Fault.from(thrown).message, ...(unit && { unit }) };
     }
   }
@@ -239,7 +258,7 @@ export class ClusterStatusReader implements StatusReader {
 
   async #explain(cluster: ClusterName, placement: Placement, record: DeploymentRecord): Promise<ClusterFinding> {
     const { gateway, clusters } = this.#deps;
-    const { unitId, accepted, fault } = placement;
+    const { unitId, namespace, accepted, fault } = placement;
     const name = record.deployment.classKey;
     // Otherwise not-found of the cluster would be taken for not-found of the unit.
     if (clusters.get(cluster) === undefined)
@@ -249,7 +268,8 @@ export class ClusterStatusReader implements StatusReader {
       return { cluster, unitId, finding: createFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
     }
     try {
-      const finding = (await gateway.explain(cluster, unitId)) ?? (await this.#findingFromUnit(cluster, unitId));
+      const finding =
+        (await gateway.explain(cluster, unitId, { namespace })) ?? (await this.#findingFromUnit(cluster, placement));
       if (finding !== undefined) return { cluster, unitId, finding: accepted ? finding : beforeChange(finding) };
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) return { cluster, unitId, error: Fault.from(thrown).message };
@@ -258,8 +278,8 @@ export class ClusterStatusReader implements StatusReader {
     return { cluster, unitId, finding: createFinding(name, "transient", message, { reason: "Missing" }) };
   }
 
-  async #findingFromUnit(cluster: ClusterName, unitId: UnitId) {
-    const report = await this.#deps.gateway.unit(cluster, unitId);
+  async #findingFromUnit(cluster: ClusterName, { unitId, namespace }: UnitAddress) {
+    const report = await this.#deps.gateway.unit(cluster, unitId, { namespace });
     return report && findingFromReport(report);
   }
 }

@@ -133,7 +133,7 @@ export class ManagerUnderTest {
       managedBy,
       ambient,
       logger: NOOP_LOGGER,
-      lastReport: (cluster, unitId) => this.lastReports.get(`${cluster}/${unitId}`),
+      lastReport: (cluster, { unitId }) => this.lastReports.get(`${cluster}/${unitId}`),
       checkHealth: (cluster) => fixture.clusters.reading(cluster),
       ...fixture.driftOptions,
     });

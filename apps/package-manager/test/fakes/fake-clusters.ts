@@ -13,6 +13,7 @@ import type {
   RemoveOptions,
   RenderedUnit,
   RuntimeChange,
+  UnitCallOptions,
   UnitReport,
 } from "../../src/ports.ts";
 
@@ -49,6 +50,11 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   /** The number of writes of each unit, by `cluster/unitId`. */
   readonly generations = new Map<string, number>();
 
+  /** The namespace of each unit, by `cluster/unitId`. */
+  readonly namespaces = new Map<string, string>();
+  /** Units of other owners, which a list returns too. */
+  readonly foreign = new Map<ClusterName, readonly UnitReport[]>();
+
   constructor(names: readonly string[]) {
     for (const name of names) this.units.set(name as ClusterName, new Map());
   }
@@ -60,13 +66,19 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
       .sort();
   }
 
-  async deploy(cluster: ClusterName, unit: DeploymentUnit, _options?: CallOptions): Promise<void> {
+  async deploy(cluster: ClusterName, unit: DeploymentUnit, { namespace }: UnitCallOptions = {}): Promise<void> {
     const units = this.#reachableUnits(cluster);
     const revision = Number(unit.revision ?? 0n);
     this.calls.push({ op: "deploy", cluster, unitId: unit.id as UnitId, revision });
     if (this.rejecting.has(cluster)) throw failedPrecondition(cluster, `${cluster} has no such template`);
     const existing = units.get(unit.id as UnitId);
     this.#assertNotNewer(existing, revision);
+    const name = `${cluster}/${unit.id}`;
+    const present = existing === undefined ? undefined : this.namespaces.get(name);
+    if (namespace !== undefined && present !== undefined && namespace !== present) {
+      throw new TypeError(`${name} is in ${present} and would be sent to ${namespace} too`);
+    }
+    this.namespaces.set(name, namespace ?? present ?? "default");
     const { createdAt: _, ...sent } = unit;
     if (
       existing !== undefined &&
@@ -110,20 +122,30 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     this.units.get(cluster)?.set(unit.id as UnitId, unit);
   }
 
-  async remove(cluster: ClusterName, unitId: UnitId, { revision = 0 }: RemoveOptions = {}): Promise<void> {
+  async remove(cluster: ClusterName, unitId: UnitId, { revision = 0, namespace }: RemoveOptions = {}): Promise<void> {
     const units = this.#reachableUnits(cluster);
     this.calls.push({ op: "remove", cluster, unitId, revision });
+    if (!this.#isIn(cluster, unitId, namespace)) return;
     if (revision > 0) this.#assertNotNewer(units.get(unitId), revision);
     units.delete(unitId);
   }
 
-  async unit(cluster: ClusterName, unitId: UnitId): Promise<UnitReport | undefined> {
+  #isIn(cluster: ClusterName, unitId: UnitId, namespace: string | undefined): boolean {
+    return namespace === undefined || this.namespaces.get(`${cluster}/${unitId}`) === namespace;
+  }
+
+  async unit(
+    cluster: ClusterName,
+    unitId: UnitId,
+    { namespace }: UnitCallOptions = {},
+  ): Promise<UnitReport | undefined> {
     const unit = this.#reachableUnits(cluster).get(unitId);
-    return unit && this.#report(cluster, unit);
+    return unit && this.#isIn(cluster, unitId, namespace) ? this.#report(cluster, unit) : undefined;
   }
 
   async *runtimes(cluster: ClusterName): AsyncGenerator<UnitReport> {
     for (const unit of this.#reachableUnits(cluster).values()) yield this.#report(cluster, unit);
+    yield* this.foreign.get(cluster) ?? [];
   }
 
   // oxlint-disable-next-line require-yield -- the watch always fails
@@ -146,7 +168,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
 
   async health(cluster: ClusterName): Promise<ClusterHealth> {
     this.#reachableUnits(cluster);
-    return { cluster, status: ClusterStatus.healthy, availability: 0.995 };
+    return { cluster, status: ClusterStatus.healthy, availability: 0.995, acceptsNamespace: true };
   }
 
   list(): readonly ClusterEntry[] {
@@ -168,7 +190,13 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   }
 
   async reading(cluster: ClusterName): Promise<HealthReading> {
-    const health: ClusterHealth = { cluster, status: ClusterStatus.healthy, availability: 0.995 };
+    const health: ClusterHealth = {
+      cluster,
+      status: ClusterStatus.healthy,
+      availability: 0.995,
+      acceptsNamespace: true,
+      defaultNamespace: "default",
+    };
     if (!this.down.has(cluster)) return { cluster, health, takenAtMs: 0, breaker: "closed" };
     return {
       cluster,
@@ -198,8 +226,10 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   #report(cluster: ClusterName, unit: DeploymentUnit): UnitReport {
     const unitId = unit.id as UnitId;
     const condition = this.failing.get(cluster) ?? (this.stuck.has(cluster) ? "deploying" : "running");
+    const namespace = this.namespaces.get(`${cluster}/${unitId}`) ?? "default";
     return {
       unitId,
+      namespace,
       condition,
       phase: PHASES[condition],
       ...(unit.digest === undefined ? {} : { digest: unit.digest }),
@@ -212,7 +242,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
         unitId,
         packageName: unit.packageName,
         classKey: unit.classKey,
-        targetEnvironment: "default",
+        targetEnvironment: namespace,
         cluster,
         resourceRefs: [],
         createdAt: "",

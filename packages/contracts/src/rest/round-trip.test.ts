@@ -180,6 +180,7 @@ const deployment = model<ClassDeployment>(
   },
   {
     packageName: word,
+    namespace: word,
     environmentKind: word,
     enforcement: model<Enforcement>(
       {
@@ -206,7 +207,7 @@ const observed = model<ObservedDeployment>(
   {
     summary: model<DeploymentSummary>(
       { replicationFactor: fc.nat(50), selectedClusters: fc.uniqueArray(word, { maxLength: 3 }) },
-      { achievedQuorumAvailability: share, lastError: text },
+      { achievedQuorumAvailability: share, lastError: text, namespaces: fc.array(word, { maxLength: 2 }) },
     ),
     createdAt: time,
     updatedAt: time,
@@ -225,7 +226,7 @@ const definition = model<Package>(
     deployments: fc.array(deployment, { maxLength: 2 }),
     disabled: fc.boolean(),
   },
-  { version: text },
+  { version: text, namespace: word },
 );
 
 function overTheWire(value: unknown): unknown {

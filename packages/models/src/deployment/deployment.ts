@@ -44,6 +44,8 @@ export interface ClassDeployment {
   /** Optional inside a package, where it is the package itself. */
   readonly packageName?: PackageName;
   readonly classKey: ClassKey;
+  /** Kubernetes namespace of its units in every cluster. Absent: of the package, else the default of each cluster. */
+  readonly namespace?: string;
   /** Target clusters; empty: the planner chooses. */
   readonly targetClusters: readonly ClusterName[];
   /** Candidate clusters of the planner; empty: all. */
@@ -76,6 +78,8 @@ export interface ClassDeployment {
 export interface DeploymentSummary {
   readonly replicationFactor: number;
   readonly selectedClusters: readonly ClusterName[];
+  /** Namespaces of the units, as far as the plan knows them. */
+  readonly namespaces?: readonly string[];
   readonly achievedQuorumAvailability?: number;
   readonly lastError?: string;
 }

@@ -30,6 +30,7 @@ export const LIST_LIMITS = {
   documents: 128,
   tags: 256,
   clusters: 1000,
+  namespaces: 256,
   addons: 64,
   collections: 64,
   nodeIds: 100,

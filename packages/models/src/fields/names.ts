@@ -54,6 +54,14 @@ export const CLUSTER_NAME = patternRule({
   fix: LABEL_VALUE_FIX,
 });
 
+/** A Kubernetes namespace (RFC 1123 label). */
+export const NAMESPACE = patternRule({
+  what: "a namespace",
+  pattern: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+  maxLength: 63,
+  fix: "use lower-case letters, digits and '-', with a letter or digit at both ends",
+});
+
 export const UNIT_ID = patternRule({
   what: "a DNS label",
   pattern: DNS_LABEL,

@@ -55,6 +55,14 @@ export interface ClusterHealth {
   readonly measurement?: AvailabilityMeasurement;
   /** Absent if the cluster does not report what it offers, as managers of earlier releases. */
   readonly offer?: ClusterOffer;
+  /** Whether the manager can be given the namespace of a unit; absent if it cannot. */
+  readonly acceptsNamespace?: boolean;
+  /** Namespaces that the manager serves; empty or absent: all. */
+  readonly namespaces?: readonly string[];
+  /** Namespace of units without one; absent if the manager reports none. */
+  readonly defaultNamespace?: string;
+  /** Namespaces that the manager rejects although it serves all. */
+  readonly rejectedNamespaces?: readonly string[];
 }
 
 /** What a cluster offers to classes. */

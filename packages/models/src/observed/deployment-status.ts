@@ -23,6 +23,8 @@ export interface ReportedMetric {
 export interface ClusterDeploymentStatus {
   readonly cluster: ClusterName;
   readonly unitId: UnitId;
+  /** Namespace of the unit, if it is known. */
+  readonly namespace?: string;
   readonly reachable: boolean;
   readonly condition: DeploymentCondition;
   /** Every component answers requests, possibly with an earlier revision. */

@@ -17,6 +17,8 @@ export interface PackageMetadata {
 export interface Package {
   readonly name: PackageName;
   readonly version?: string;
+  /** Kubernetes namespace of deployments that state none. */
+  readonly namespace?: string;
   readonly metadata: PackageMetadata;
   readonly classes: readonly ClassDefinition[];
   readonly functions: readonly FunctionDefinition[];

@@ -109,7 +109,7 @@ async function select(
   found: readonly unknown[],
   { selector, fieldSelector, namespace, sortBy, showLabels }: SelectionFlags,
 ): Promise<readonly unknown[]> {
-  const { labelsOf, withLabels, namespaceOf } = READERS[kind];
+  const { labelsOf, withLabels, namespacesOf } = READERS[kind];
   let items = found;
   if (selector !== undefined && labelsOf === undefined)
     throw new UsageError(
@@ -123,25 +123,25 @@ async function select(
     items = items.filter((item) => matches(labelsOf(item)));
   }
   if (fieldSelector !== undefined) items = items.filter(parseFieldSelector(fieldSelector));
-  if (namespace !== undefined && namespaceOf) items = items.filter((item) => namespaceOf(item) === namespace);
+  if (namespace !== undefined && namespacesOf) items = items.filter((item) => namespacesOf(item).includes(namespace));
   return sortBy === undefined ? items : sortByPath(items, sortBy, pluralOf(kind));
 }
 
-/** Only class runtimes are in a namespace, that of their cluster; the package manager has none. */
+/** Only deployments and class runtimes are in namespaces, those of their clusters. */
 function noteNamespace(session: Session, kind: ListedKind, { namespace }: SelectionFlags): void {
-  if (namespace !== undefined && READERS[kind].namespaceOf === undefined)
+  if (namespace !== undefined && READERS[kind].namespacesOf === undefined)
     session.printNote(`note: ${pluralOf(kind)} have no namespace; --namespace has no effect\n`);
 }
 
 function viewOf({ environment, colours }: Session, reader: KindReader, flags: SelectionFlags): View<unknown> {
   const view = reader.view({ now: environment.clock.now(), colours });
-  const { labelsOf, namespaceOf } = reader;
+  const { labelsOf, namespacesOf } = reader;
   const labels = { header: "LABELS", cell: (item: unknown) => labelsText(labelsOf?.(item) ?? {}) };
-  const namespace = { header: "NAMESPACE", cell: (item: unknown) => namespaceOf?.(item) ?? "" };
+  const namespace = { header: "NAMESPACE", cell: (item: unknown) => namespacesOf?.(item).join(", ") || "-" };
   return {
     ...view,
     columns: [
-      ...(flags.allNamespaces && namespaceOf ? [namespace] : []),
+      ...(flags.allNamespaces && namespacesOf ? [namespace] : []),
       ...view.columns,
       ...(flags.showLabels ? [labels] : []),
     ],

@@ -24,7 +24,8 @@ export interface KindReader<T = unknown> {
   /** The object with everything that `labelsOf` needs, where the list does not return it. */
   readonly withLabels?: (session: Session, item: T) => Promise<T>;
   readonly labelsOf?: (item: T) => Labels;
-  readonly namespaceOf?: (item: T) => string;
+  /** The Kubernetes namespaces that the object is in. */
+  readonly namespacesOf?: (item: T) => readonly string[];
 }
 
 /** Kinds whose objects can be listed; events are only streamed. */
@@ -63,12 +64,13 @@ export const READERS: Readonly<Record<ListedKind, KindReader>> = {
     view: deploymentView,
     list: (session) => session.listAll("listDeployments"),
     get: async (session, key) => (await session.call("getDeployment", { parameters: { key } })).value,
+    namespacesOf: ({ status }) => status?.namespaces ?? [],
   }),
   "class-runtime": declare({
     view: runtimeView,
     list: (session) => session.listAll("listClassRuntimes"),
     get: async (session, id) => (await session.call("getClassRuntime", { parameters: { id } })).value,
-    namespaceOf: ({ target_environment }) => target_environment,
+    namespacesOf: ({ target_environment }) => [target_environment],
   }),
   cluster: declare<Cluster>({
     view: clusterView,

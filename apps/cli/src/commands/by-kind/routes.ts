@@ -16,8 +16,11 @@ import {
 const selectionFlags = {
   selector: textFlag("only with these labels: env=edge,zone!=b (clusters: labels; packages: tags)", "labels"),
   fieldSelector: textFlag("only with these fields: package_name=shop,condition!=Running", "fields"),
-  allNamespaces: booleanFlag("show the namespace of class runtimes; nothing else is in a namespace"),
-  namespace: textFlag("only class runtimes in this namespace of their cluster; nothing else is in a namespace", "name"),
+  allNamespaces: booleanFlag("show the namespaces of deployments and class runtimes; nothing else is in a namespace"),
+  namespace: textFlag(
+    "only deployments and class runtimes in this namespace of a cluster; nothing else is in a namespace",
+    "name",
+  ),
   sortBy: textFlag("sort by this field: .created_at", "path"),
   showLabels: booleanFlag("show labels as the last column"),
 };

@@ -136,6 +136,12 @@ function quorumText(
   return `${word}, ${available_partitions} of ${partitions} partitions available`;
 }
 
+/** The namespace of the unit in a cluster, with the rule that chose it; package managers of earlier releases have none. */
+function namespaceText({ units }: Plan, cluster: string): string {
+  const { namespace } = units.find((unit) => unit.cluster === cluster) ?? {};
+  return namespace?.name ? `${namespace.name} (${namespace.origin})` : "-";
+}
+
 function planText(value: Plan, { colours, format }: Session): string {
   const isWide = format.as === "wide";
   const head = [
@@ -153,6 +159,7 @@ function planText(value: Plan, { colours, format }: Session): string {
     [...value.clusters],
     [
       { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "NAMESPACE", cell: ({ cluster }) => namespaceText(value, cluster) },
       { header: "CHOSEN", cell: ({ chosen }) => (chosen ? colours.good("yes") : colours.dim("no")) },
       { header: "AVAILABILITY", cell: ({ availability }) => percentText(availability) },
       {

@@ -36,6 +36,8 @@ export interface AddClusterFlags {
   readonly cpuHour?: number;
   readonly gibHour?: number;
   readonly currency?: string;
+  readonly namespace?: string;
+  readonly allowNamespace?: readonly string[];
 }
 
 export async function addCluster(session: Session, flags: AddClusterFlags, name: string, url: string): Promise<void> {
@@ -47,6 +49,8 @@ export async function addCluster(session: Session, flags: AddClusterFlags, name:
     labels: parseLabels(flags.label ?? []),
     api_key: await readTokenFile(session, flags.tokenFile),
     tls,
+    default_namespace: flags.namespace,
+    allowed_namespaces: flags.allowNamespace,
     ...termsOf(flags),
   };
   const { value } = await session.call("addCluster", { body });

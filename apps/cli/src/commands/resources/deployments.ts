@@ -62,6 +62,7 @@ function statusText(state: DeploymentState, session: Session): string {
   ];
   const clusters = tableText(state.clusters, [
     { header: "CLUSTER", cell: ({ cluster }) => cluster },
+    { header: "NAMESPACE", cell: ({ namespace }) => namespace ?? "-" },
     { header: "STATE", cell: (each) => stateText(each.reachable ? each.condition : "Unreachable", colours) },
     { header: "READY", cell: ({ functions }) => readyText(functions) },
     { header: "UP-TO-DATE", cell: ({ functions }) => upToDateText(functions) },

@@ -272,6 +272,8 @@ export const clusters = buildRouteMap({
         cpuHour: numberFlag("price of one requested CPU core for one hour", "price", parseDecimal),
         gibHour: numberFlag("price of one requested GiB of memory for one hour", "price", parseDecimal),
         currency: textFlag("currency of the prices, such as EUR", "code"),
+        namespace: textFlag("namespace of units whose deployment and package state none", "name"),
+        allowNamespace: repeatedFlag("namespace that deployments may use; may be repeated (all)", "name"),
       },
       positional: {
         kind: "tuple",

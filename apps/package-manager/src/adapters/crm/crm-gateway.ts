@@ -38,6 +38,7 @@ import type {
   RenderedUnit,
   RuntimeChange,
   RuntimeQuery,
+  UnitCallOptions,
   UnitReport,
 } from "../../ports.ts";
 import type { ClusterRegistration } from "../../use-cases.ts";
@@ -120,16 +121,16 @@ export class GrpcCrmGateway implements CrmGateway {
     return this.#clusters.get(cluster)?.guard.state ?? "closed";
   }
 
-  async deploy(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<void> {
+  async deploy(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<void> {
     await this.#call(cluster, "Deploy", options, async (services, call, state) => {
-      if (state.createOnly === true) return this.#replace(services, unit, call, state);
-      const reply = await services.deployments.deploy({ deploymentUnit: unit }, call);
+      if (state.createOnly === true) return this.#replace(services, unit, { call, options }, state);
+      const reply = await services.deployments.deploy({ deploymentUnit: unit, ...namespaceOf(options) }, call);
       checkReply(cluster, reply.status, reply.message);
       state.createOnly ??= isCreateOnly(reply);
       if (!state.createOnly) return;
       // First response of a create-only manager: an older unit may still be there.
       if (unit.revision === undefined || unit.revision <= 1n) state.sent.set(unit.id, unit.digest ?? "");
-      else await this.#replace(services, unit, call, state);
+      else await this.#replace(services, unit, { call, options }, state);
     });
   }
 
@@ -141,7 +142,11 @@ export class GrpcCrmGateway implements CrmGateway {
 
   async remove(cluster: ClusterName, unitId: UnitId, options: RemoveOptions = {}): Promise<void> {
     const { revision, ...rest } = options;
-    const request = { deploymentId: unitId, ...(revision === undefined ? {} : { revision: BigInt(revision) }) };
+    const request = {
+      deploymentId: unitId,
+      ...namespaceOf(options),
+      ...(revision === undefined ? {} : { revision: BigInt(revision) }),
+    };
     await this.#call(cluster, "DeleteDeployment", rest, async (services, call, state) => {
       state.sent.delete(unitId);
       const reply = await undefinedIfMissing(services.deployments.deleteDeployment(request, call));
@@ -149,9 +154,11 @@ export class GrpcCrmGateway implements CrmGateway {
     });
   }
 
-  async unit(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<UnitReport | undefined> {
+  async unit(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<UnitReport | undefined> {
     return this.#call(cluster, "GetClassRuntime", options, async ({ deployments }, call) => {
-      const reply = await undefinedIfMissing(deployments.getClassRuntime({ deploymentId: unitId }, call));
+      const reply = await undefinedIfMissing(
+        deployments.getClassRuntime({ deploymentId: unitId, ...namespaceOf(options) }, call),
+      );
       return reply?.deployment && reportFromWire(cluster, reply.deployment);
     });
   }
@@ -175,10 +182,13 @@ export class GrpcCrmGateway implements CrmGateway {
     }
   }
 
-  async explain(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<FindingWire | undefined> {
+  async explain(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<FindingWire | undefined> {
     return this.#call(cluster, "ExplainClassRuntime", options, async ({ deployments }, call) => {
       try {
-        const { explanation } = await deployments.explainClassRuntime({ deploymentId: unitId }, call);
+        const { explanation } = await deployments.explainClassRuntime(
+          { deploymentId: unitId, ...namespaceOf(options) },
+          call,
+        );
         return explanation?.root && findingFromWire(explanation.root);
       } catch (thrown) {
         if (isFault(thrown, "unimplemented")) return undefined;
@@ -190,10 +200,12 @@ export class GrpcCrmGateway implements CrmGateway {
   async enforcement(
     cluster: ClusterName,
     unitId: UnitId,
-    options?: CallOptions,
+    options?: UnitCallOptions,
   ): Promise<EnforcementReport | undefined> {
     return this.#call(cluster, "GetEnforcement", options, async ({ deployments }, call) => {
-      const reply = await undefinedIfMissing(deployments.getEnforcement({ deploymentId: unitId }, call));
+      const reply = await undefinedIfMissing(
+        deployments.getEnforcement({ deploymentId: unitId, ...namespaceOf(options) }, call),
+      );
       return reply && enforcementFromWire(reply.enforcement);
     });
   }
@@ -202,11 +214,12 @@ export class GrpcCrmGateway implements CrmGateway {
     cluster: ClusterName,
     unitId: UnitId,
     { functionKey, follow, previous, tailLines, sinceSeconds }: LogQuery,
-    options?: CallOptions,
+    options?: UnitCallOptions,
   ): AsyncGenerator<readonly LogLine[]> {
     const { connection } = this.#stateOf(cluster);
     const request = {
       deploymentId: unitId,
+      ...namespaceOf(options),
       follow,
       previous,
       ...(functionKey === undefined ? {} : { functionKey }),
@@ -225,10 +238,13 @@ export class GrpcCrmGateway implements CrmGateway {
     cluster: ClusterName,
     unitId: UnitId,
     { headers, ...request }: FunctionRequest,
-    options?: CallOptions,
+    options?: UnitCallOptions,
   ): Promise<FunctionResponse> {
     return this.#call(cluster, "InvokeFunction", options, ({ deployments }, call) =>
-      deployments.invokeFunction({ deploymentId: unitId, headers: { ...headers }, ...request }, call),
+      deployments.invokeFunction(
+        { deploymentId: unitId, ...namespaceOf(options), headers: { ...headers }, ...request },
+        call,
+      ),
     );
   }
 
@@ -328,27 +344,33 @@ export class GrpcCrmGateway implements CrmGateway {
   async #replace(
     services: CrmServices,
     unit: DeploymentUnit,
-    call: RpcCallOptions,
+    { call, options }: { readonly call: RpcCallOptions; readonly options: UnitCallOptions | undefined },
     state: ClusterState,
   ): Promise<void> {
     const { deployments } = services;
+    const where = namespaceOf(options);
     const cluster = state.connection.registration.name;
     const { signal = new AbortController().signal } = call;
     await replaceUnit(
       unit,
       {
         create: async () => {
-          const reply = await deployments.deploy({ deploymentUnit: unit }, call);
+          const reply = await deployments.deploy({ deploymentUnit: unit, ...where }, call);
           checkReply(cluster, reply.status, reply.message);
         },
         exists: async (deploymentId) =>
-          (await undefinedIfMissing(deployments.getClassRuntime({ deploymentId }, call))) !== undefined,
+          (await undefinedIfMissing(deployments.getClassRuntime({ deploymentId, ...where }, call))) !== undefined,
         remove: async (deploymentId) =>
-          void (await undefinedIfMissing(deployments.deleteDeployment({ deploymentId }, call))),
+          void (await undefinedIfMissing(deployments.deleteDeployment({ deploymentId, ...where }, call))),
       },
       { sent: state.sent, ambient: this.#options.ambient, signal },
     );
   }
+}
+
+/** The namespace of a request about a unit. */
+function namespaceOf({ namespace }: Pick<UnitCallOptions, "namespace"> = {}): { readonly namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
 }
 
 /** The Rust manager sets neither field. */

@@ -29,6 +29,7 @@ export function clustersFromJson(value: unknown): Checked<readonly ClusterRegist
 /** The registration of a validated request. */
 export function registrationOf(input: ReturnType<typeof clusterRegistrationInput.parse>): ClusterRegistration {
   const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls, availability, cost } = input;
+  const { default_namespace, allowed_namespaces } = input;
   return omitUndefined({
     name,
     url,
@@ -51,6 +52,8 @@ export function registrationOf(input: ReturnType<typeof clusterRegistrationInput
       date: availability.date,
       weightHours: availability.weight_hours,
     },
+    defaultNamespace: default_namespace,
+    allowedNamespaces: allowed_namespaces.length === 0 ? undefined : [...new Set(allowed_namespaces)],
     cost: cost && { cpuHour: cost.cpu_hour, gibHour: cost.gib_hour, currency: cost.currency },
   });
 }
@@ -66,6 +69,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   "tls",
   "availability",
   "cost",
+  "default_namespace",
+  "allowed_namespaces",
 ]);
 
 function registrationFromJson(settings: unknown): Checked<ClusterRegistration> {

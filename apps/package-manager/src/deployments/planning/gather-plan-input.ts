@@ -1,8 +1,17 @@
+import { omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument, type Ambient } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, Package, PackageName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
-import type { CandidateCluster, DeploymentPlan, PlanInput, PlannerSettings } from "../../planner/plan-types.ts";
+import {
+  ownEntry,
+  type CandidateCluster,
+  type DeploymentPlan,
+  type ExistingUnit,
+  type PlanInput,
+  type PlannerSettings,
+} from "../../planner/plan-types.ts";
 import type { ClusterDirectory, HealthReading } from "../../ports.ts";
+import type { Placements } from "../../records/deployment-record.ts";
 import { subjectOf } from "../../records/deployment-saga.ts";
 import type { PlanRequest } from "../../use-cases.ts";
 
@@ -29,7 +38,21 @@ export interface PlanInputSources {
   readonly settings: PlannerSettings;
   readonly ambient: Ambient;
   /** Replicas per function that a cluster recommends from its measurements. */
-  readonly recommended?: (deployment: ClassDeployment, cluster: ClusterName) => CandidateCluster["recommendedReplicas"];
+  readonly recommended?: (
+    deployment: ClassDeployment,
+    cluster: ClusterName,
+    namespace: string | undefined,
+  ) => CandidateCluster["recommendedReplicas"];
+  /** The namespace that a cluster reports for the unit of a deployment. */
+  readonly reportedNamespace?: (deployment: ClassDeployment, cluster: ClusterName) => string | undefined;
+}
+
+/** What runs of a deployment before it is planned. */
+export interface RunningDeployment {
+  /** The plan in force. */
+  readonly plan?: DeploymentPlan | undefined;
+  /** The clusters that have or may have a unit. */
+  readonly placements?: Placements | undefined;
 }
 
 /** A deployment whose package is known. */
@@ -45,7 +68,7 @@ export interface GatheredInput {
 /** Reads everything that a plan depends on, once. */
 export async function gatherPlanInput(
   { deployment: requested, whatIf }: PlanRequest,
-  previous: DeploymentPlan | undefined,
+  { plan: previous, placements = {} }: RunningDeployment,
   sources: PlanInputSources,
 ): Promise<GatheredInput> {
   const deployment = requirePackageName(requested);
@@ -59,7 +82,7 @@ export async function gatherPlanInput(
     package: from.package,
     packageRevision: from.revision,
     deployment,
-    clusters: readings.flatMap((reading) => candidate(reading, deployment, sources)),
+    clusters: readings.flatMap((reading) => candidate(reading, { deployment, previous, placements }, sources)),
     settings: sources.settings,
     ...(previous === undefined ? {} : { previous }),
     ...(whatIf === undefined
@@ -116,11 +139,29 @@ function requirePackageName(deployment: ClassDeployment): NamedDeployment {
   ]);
 }
 
-function candidate(reading: HealthReading, deployment: ClassDeployment, sources: PlanInputSources): CandidateCluster[] {
+interface RunningContext {
+  readonly deployment: ClassDeployment;
+  readonly previous: DeploymentPlan | undefined;
+  readonly placements: Placements;
+}
+
+/** The unit that the cluster has, or may have left from an earlier revision. */
+function existingUnit(
+  cluster: ClusterName,
+  { deployment, previous, placements }: RunningContext,
+  { reportedNamespace }: PlanInputSources,
+): ExistingUnit | undefined {
+  const unit = ownEntry(placements, cluster) ?? previous?.units.find((one) => one.cluster === cluster);
+  if (unit === undefined) return undefined;
+  return omitUndefined({ namespace: unit.namespace, reported: reportedNamespace?.(deployment, cluster) });
+}
+
+function candidate(reading: HealthReading, running: RunningContext, sources: PlanInputSources): CandidateCluster[] {
   const entry = sources.clusters.get(reading.cluster);
   if (entry === undefined) return [];
   const { takenAtMs, error, breaker, health } = reading;
-  const recommended = sources.recommended?.(deployment, reading.cluster);
+  const existing = existingUnit(reading.cluster, running, sources);
+  const recommended = sources.recommended?.(running.deployment, reading.cluster, existing?.namespace);
   return [
     {
       name: reading.cluster,
@@ -129,6 +170,9 @@ function candidate(reading: HealthReading, deployment: ClassDeployment, sources:
       ...(entry.cordon === undefined ? {} : { cordon: entry.cordon }),
       ...(entry.availability === undefined ? {} : { prior: entry.availability }),
       ...(entry.cost === undefined ? {} : { cost: entry.cost }),
+      ...(entry.defaultNamespace === undefined ? {} : { defaultNamespace: entry.defaultNamespace }),
+      ...(entry.allowedNamespaces === undefined ? {} : { allowedNamespaces: entry.allowedNamespaces }),
+      ...(existing === undefined ? {} : { existing }),
       ...(takenAtMs === undefined
         ? {}
         : { reading: health, readingAgeMs: Math.max(0, sources.ambient.clock.now() - takenAtMs) }),

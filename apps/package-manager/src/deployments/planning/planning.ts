@@ -17,6 +17,7 @@ import {
   type GatheredInput,
   type NamedDeployment,
   type PackageSource,
+  type RunningDeployment,
 } from "./gather-plan-input.ts";
 import { planMetrics, type PlanMetrics } from "./plan-metrics.ts";
 
@@ -48,11 +49,11 @@ export class Planning {
    */
   async plan(
     request: PlanRequest,
-    previous: DeploymentPlan | undefined,
+    running: RunningDeployment,
     packages: PackageSource = this.#sources.packages,
   ): Promise<Planned> {
     return this.#tracer.run({ name: "plan deployment", childOnly: true }, async (span) => {
-      const { input, ...rest } = await gatherPlanInput(request, previous, { ...this.#sources, packages });
+      const { input, ...rest } = await gatherPlanInput(request, running, { ...this.#sources, packages });
       const computed = this.#compute(input);
       if (!computed.ok) throw refusalFault(computed.error);
       const planned = computed.value;
@@ -71,7 +72,7 @@ export class Planning {
     without: readonly ClusterName[] = [],
   ): Promise<Result<Pick<Planned, "plan" | "packageReference">, PlanRefusal>> {
     const request = { deployment, whatIf: { packageRevision: previous.shared.packageRevision } };
-    const { input, packageReference } = await gatherPlanInput(request, previous, this.#sources);
+    const { input, packageReference } = await gatherPlanInput(request, { plan: previous }, this.#sources);
     const clusters = input.clusters.filter(({ name }) => !without.includes(name));
     const computed = this.#compute({ ...input, clusters });
     return computed.ok ? ok({ plan: computed.value.plan, packageReference }) : computed;

@@ -130,7 +130,19 @@ function availabilityToWire(
 }
 
 function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.output<typeof clusterRegistrationView> {
-  const { name, url, labels, timeoutMs, retryAttempts, tls, origin, availability, cost } = entry;
+  const {
+    name,
+    url,
+    labels,
+    timeoutMs,
+    retryAttempts,
+    tls,
+    origin,
+    availability,
+    cost,
+    defaultNamespace,
+    allowedNamespaces,
+  } = entry;
   const timeout = timeoutMs === undefined ? null : Math.round(timeoutMs / 1000);
   return {
     name,
@@ -144,6 +156,8 @@ function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.outp
     ...cordonToWire(entry),
     ...(availability === undefined ? {} : { availability: availabilityPrior.toJson(availability) }),
     ...(cost === undefined ? {} : { cost: clusterCost.toJson(cost) }),
+    ...(defaultNamespace === undefined ? {} : { default_namespace: defaultNamespace }),
+    ...(allowedNamespaces === undefined ? {} : { allowed_namespaces: allowedNamespaces }),
   };
 }
 

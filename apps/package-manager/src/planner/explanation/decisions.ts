@@ -8,7 +8,14 @@ import {
   type Placement,
   type PlacementTask,
 } from "../placement/placement.ts";
-import type { Decision, PlannerAlgorithm, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
+import type {
+  Decision,
+  NamespaceOrigin,
+  PlannerAlgorithm,
+  PlannedFunction,
+  PlannedOdgm,
+  PlannedUnit,
+} from "../plan-types.ts";
 import { copySetsOf, worstBound } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
@@ -36,6 +43,7 @@ export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
   const decisions = [
     targetDecision(planned),
     selectionDecision(planned),
+    namespaceDecision(planned),
     replicaDecision(planned),
     ...clusterFailureDecisions(planned),
     lowerAvailabilityDecision(planned),
@@ -94,6 +102,37 @@ function selectionDecision({ task, placement, units }: PlannedDeployment): Decis
     wouldChange: SELECTION_CHANGES[mode],
   };
 }
+
+/** Absent where every manager decides and does not report the namespace. */
+function namespaceDecision({ task: { input }, units }: PlannedDeployment): Decision | undefined {
+  if (units.every(({ namespace }) => namespace === undefined)) return undefined;
+  const { deployment, package: from } = input;
+  const clustersIn = Map.groupBy(units, ({ namespace = "chosen by the manager", namespaceOrigin: origin }) =>
+    origin === undefined ? namespace : `${namespace} (${NAMESPACE_ORIGINS[origin]})`,
+  );
+  return {
+    rule: "namespace: of the deployment, else of the package, else the default of the cluster, else of its manager; an existing unit stays where it is",
+    inputs: {
+      ...(deployment.namespace === undefined ? {} : { deployment: deployment.namespace }),
+      ...(from.namespace === undefined ? {} : { package: from.namespace }),
+    },
+    outcome: [...clustersIn]
+      .map(([text, those]) => `${text} in ${those.map(({ cluster }) => cluster).join(", ")}`)
+      .join("; "),
+    wouldChange:
+      input.previous === undefined
+        ? "namespace of the deployment or the package, default_namespace of the cluster"
+        : "a deployment under another key",
+  };
+}
+
+const NAMESPACE_ORIGINS = {
+  deployment: "of the deployment",
+  package: "of the package",
+  running: "where it runs",
+  cluster: "default of the cluster",
+  manager: "default of the manager",
+} as const satisfies Record<NamespaceOrigin, string>;
 
 const TOGETHER = {
   quorum: "a majority is up for the target, placed round robin, worst cluster first",

@@ -71,10 +71,11 @@ export function verdictToWire({
   };
 }
 
-function unitToWire({ unitId, cluster, template, functions }: PlannedUnit) {
+function unitToWire({ unitId, cluster, namespace, namespaceOrigin, template, functions }: PlannedUnit) {
   return {
     unit_id: unitId,
     cluster,
+    namespace: namespaceOrigin === undefined ? null : { name: namespace ?? null, origin: namespaceOrigin },
     template: template ?? null,
     functions: functions.map(({ functionKey, minScale, maxScale, reason }) => ({
       function_key: functionKey,

@@ -9,7 +9,15 @@ import {
 import { estimateText } from "../explanation/estimate-text.ts";
 import { formatAge, formatShare } from "../explanation/format.ts";
 import { missingOffers } from "./reported-offer.ts";
-import { ownEntry, type CandidateCluster, type ClusterVerdict, type PlanInput, type Reason } from "../plan-types.ts";
+import {
+  ownEntry,
+  type CandidateCluster,
+  type ClusterVerdict,
+  type PlanInput,
+  type PlannedNamespace,
+  type Reason,
+} from "../plan-types.ts";
+import { resolveNamespace } from "./namespaces.ts";
 
 /** One cluster during planning: whether it is usable, how available it is, and the reasons collected so far. */
 export interface Candidate {
@@ -22,6 +30,12 @@ export interface Candidate {
   readonly eligible: boolean;
   /** Eligible, and healthy enough to place replicas in. */
   readonly usable: boolean;
+  /** The namespace of its unit. */
+  readonly namespace?: PlannedNamespace;
+  /** Why the cluster does not accept the namespace. */
+  readonly namespaceProblem?: string;
+  /** Where its unit is, if the deployment states another namespace. */
+  readonly move?: string;
   readonly reasonsFor: readonly Reason[];
   readonly reasonsAgainst: readonly Reason[];
 }
@@ -86,10 +100,13 @@ function evaluateCluster(
   const eligible = selection.against.length === 0;
   const cordon = cordonReasons(input, cluster);
   const missing = [...missingOffers(input, cluster, needsStore), ...(noRoom.get(cluster.name) ?? [])];
+  const { namespace, against, move } = resolveNamespace(input, cluster);
+  const [problem] = against;
   // A cluster that the user named is used as long as its availability is known.
   const usable =
     eligible &&
     cordon.length === 0 &&
+    problem === undefined &&
     availability !== undefined &&
     (mode === "named" || (health.blocking.length === 0 && (missing.length === 0 || runsIn(input, cluster))));
   return {
@@ -98,8 +115,11 @@ function evaluateCluster(
     ...(estimate === undefined ? {} : { estimate }),
     eligible,
     usable,
+    namespace,
+    ...(problem === undefined ? {} : { namespaceProblem: problem.text }),
+    ...(move === undefined ? {} : { move }),
     reasonsFor: [...selection.for, ...health.for],
-    reasonsAgainst: [...selection.against, ...cordon, ...missing, ...health.blocking, ...health.warnings],
+    reasonsAgainst: [...selection.against, ...cordon, ...against, ...missing, ...health.blocking, ...health.warnings],
   };
 }
 

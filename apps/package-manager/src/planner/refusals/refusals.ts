@@ -1,5 +1,7 @@
+import { violationText, type Violation } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, Package } from "@oaas/models";
 import type { Candidates } from "../placement/candidates.ts";
+import { moveViolation, namespaceViolation } from "../placement/namespaces.ts";
 import type { RequestedFunction } from "../sizing/functions.ts";
 import type { PlacementTask } from "../placement/placement.ts";
 import type { ClusterVerdict, PlanInput, PlannerSettings, PlanRefusal, Remedy } from "../plan-types.ts";
@@ -46,6 +48,34 @@ export function refuseNoCluster(
           ? "list registered clusters in available_envs"
           : `add the label ${settings.environmentLabel}: ${deployment.environmentKind} to a cluster, or set target_clusters`);
   return { kind: "no-cluster", subject: "clusters", clusters, message };
+}
+
+/**
+ * Refuses a move to another namespace, and a namespace that named clusters, or all eligible ones, do not accept: waiting
+ * does not help.
+ */
+export function refuseNamespace(
+  input: PlanInput,
+  { mode, all }: Candidates,
+  clusters: readonly ClusterVerdict[],
+): PlanRefusal | undefined {
+  const eligible = all.filter((candidate) => candidate.eligible);
+  const move = moveViolation(
+    input,
+    eligible.flatMap((candidate) => candidate.move ?? []),
+  );
+  if (move !== undefined) return refuseInvalid([move], clusters);
+  const refusing = eligible.flatMap(({ cluster, namespaceProblem: text }) =>
+    text === undefined ? [] : [{ cluster, text }],
+  );
+  const isNeeded = mode === "named" && !input.deployment.allowBestEffort;
+  if (refusing.length === 0 || (!isNeeded && refusing.length < eligible.length)) return undefined;
+  return refuseInvalid([namespaceViolation(input, refusing)], clusters);
+}
+
+/** Refuses an invalid request with all its violations. */
+export function refuseInvalid(violations: readonly Violation[], clusters: readonly ClusterVerdict[]): PlanRefusal {
+  return { kind: "invalid", violations, clusters, message: violations.map(violationText).join("; ") };
 }
 
 /**

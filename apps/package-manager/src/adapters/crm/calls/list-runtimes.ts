@@ -39,8 +39,9 @@ export async function* listRuntimes(
     const before = seen.size;
     for (const summary of page.items) {
       const report = reportFromWire(cluster, summary);
-      if (seen.has(report.unitId)) continue;
-      seen.add(report.unitId);
+      const address = `${report.namespace ?? ""}/${report.unitId}`;
+      if (seen.has(address)) continue;
+      seen.add(address);
       if (matchesQuery(report, query, isFiltered)) yield report;
     }
     const token = page.nextPageToken;

@@ -22,6 +22,7 @@ import {
   type Topology,
 } from "@oaas/models";
 import { offerFromWire } from "./offer-from-wire.ts";
+import { nonEmpty } from "./non-empty.ts";
 
 /** A health reading with the local time, because the clock of the cluster may differ. */
 export function healthFromWire(
@@ -41,6 +42,7 @@ export function healthFromWire(
     zeroScaleTemplates: zeroScaleTemplates(wire),
     measurement: measurementFromWire(wire.availabilityMeasurement),
     offer: offerFromWire(wire),
+    ...namespacesFromWire(wire),
   });
 }
 
@@ -48,6 +50,26 @@ function zeroScaleTemplates(wire: CrmEnvHealth | CrmClusterHealth): readonly str
   return wire.apiFeatures.includes("scale-to-zero")
     ? wire.zeroScaleTemplates.slice(0, LIST_LIMITS.templates)
     : undefined;
+}
+
+/** The namespaces of a manager. Earlier managers ignore the namespace of a request. */
+function namespacesFromWire({
+  apiFeatures,
+  namespaces,
+  defaultNamespace,
+  rejectedNamespaces,
+}: CrmEnvHealth | CrmClusterHealth): Partial<ClusterHealth> {
+  if (!apiFeatures.includes("namespace")) return {};
+  return omitUndefined({
+    acceptsNamespace: true,
+    namespaces: nonEmptyList(namespaces),
+    defaultNamespace: nonEmpty(defaultNamespace),
+    rejectedNamespaces: nonEmptyList(rejectedNamespaces),
+  });
+}
+
+function nonEmptyList(names: readonly string[]): readonly string[] | undefined {
+  return names.length === 0 ? undefined : names.slice(0, LIST_LIMITS.namespaces);
 }
 
 /** More evidence than a year is not plausible; it would leave no weight to a prior. */

@@ -32,6 +32,7 @@ export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummar
   const { status } = summary;
   return omitUndefined({
     unitId: runtime.unitId,
+    namespace: nonEmpty(summary.namespace),
     runtime,
     condition: runtime.status?.condition ?? "unknown",
     phase: status && lifecyclePhaseWords.fromWire(status.lifecyclePhase),
@@ -154,7 +155,10 @@ export function runtimeChangeFromWire(
   if (type === EventType.SNAPSHOT_COMPLETE) return { type: "synced" };
   if (classRuntime === undefined) return { type: "alive" };
   const report = reportFromWire(cluster, classRuntime);
-  if (type === EventType.DELETED) return { type: "removed", unitId: report.unitId };
+  if (type === EventType.DELETED) {
+    const { unitId, namespace } = report;
+    return { type: "removed", unitId, ...(namespace === undefined ? {} : { namespace }) };
+  }
   const isChange = type === EventType.SNAPSHOT_ITEM || type === EventType.ADDED || type === EventType.MODIFIED;
   return isChange ? { type: "changed", report } : { type: "alive" };
 }

@@ -7,6 +7,7 @@ import {
   ENDPOINT_URL,
   FILE_PATH,
   LIST_LIMITS,
+  NAMESPACE,
   type ClusterHealth,
   type ClusterName,
   type DeploymentKey,
@@ -17,6 +18,7 @@ import { z } from "zod";
 import {
   field,
   input,
+  listOf,
   mapOf,
   optional,
   readBoolean,
@@ -28,6 +30,7 @@ import {
 } from "../../reading/fields.ts";
 import {
   array,
+  boolean,
   enumeration,
   fraction,
   integer,
@@ -73,6 +76,22 @@ const clusterHealth = resource<Omit<ClusterHealth, "measurement" | "offer">>()({
     "zero_scale_templates",
     "Templates that can run a function with `min_scale: 0`; absent when not reported.",
     array(string(), LIST_LIMITS.templates),
+  ),
+  acceptsNamespace: optionalField(
+    "accepts_namespace",
+    "Whether the class runtime manager can be given the namespace of a unit; absent when it cannot.",
+    boolean(),
+  ),
+  namespaces: optionalField("namespaces", "Namespaces that it serves; absent: all.", array(string())),
+  defaultNamespace: optionalField(
+    "default_namespace",
+    "Namespace of units without one; absent when not reported.",
+    string(),
+  ),
+  rejectedNamespaces: optionalField(
+    "rejected_namespaces",
+    "Namespaces that it rejects although it serves all; absent if there are none.",
+    array(string()),
   ),
 });
 
@@ -162,6 +181,9 @@ const CLUSTER = {
   timeout: "Timeout of a call in seconds. 0 or absent: 5 for reads, 15 for writes.",
   retry_attempts: "Maximum attempts per read or health check, including the first.",
   availability: "Availability that the operator promises, with source and date; plans combine it with the measurement.",
+  defaultNamespace: "Kubernetes namespace of units whose deployment and package state none.",
+  allowedNamespaces:
+    "Kubernetes namespaces that deployments may use in this cluster; empty: all that its manager serves.",
   cost: "Price of requested resources; plans show the price per month.",
 };
 
@@ -180,6 +202,8 @@ export const clusterRegistrationInput = input({
   tls: field("TLS files, in `CRM_SECRETS_DIR`.", optional(clusterTlsInput)),
   availability: field(CLUSTER.availability, optional(availabilityPriorInput)),
   cost: field(CLUSTER.cost, optional(clusterCostInput)),
+  default_namespace: field(CLUSTER.defaultNamespace, optional(readRuledText(NAMESPACE))),
+  allowed_namespaces: field(CLUSTER.allowedNamespaces, listOf(readRuledText(NAMESPACE), LIST_LIMITS.namespaces)),
 });
 
 /** A registered cluster, without secrets and file paths. */
@@ -197,5 +221,10 @@ export const clusterRegistrationView = view({
   health: field("Health of the cluster.", clusterHealthView),
   cordon,
   availability: field(`${CLUSTER.availability} Absent if none is stated.`, availabilityPrior.view.optional()),
+  default_namespace: field(`${CLUSTER.defaultNamespace} Absent if none is stated.`, z.string().optional()),
+  allowed_namespaces: field(
+    `${CLUSTER.allowedNamespaces} Absent if none is stated.`,
+    z.array(z.string()).readonly().optional(),
+  ),
   cost: field(`${CLUSTER.cost} Absent if none is stated.`, clusterCost.view.optional()),
 });

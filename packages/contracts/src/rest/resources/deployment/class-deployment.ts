@@ -11,6 +11,7 @@ import {
   RolloutFailure,
   RolloutGate,
   RolloutStrategy,
+  NAMESPACE,
   TEMPLATE_NAME,
   type ClassDeployment,
   type ClassKey,
@@ -112,6 +113,11 @@ const desired = resource<ClassDeployment>()({
     write: (name: PackageName | undefined) => ({ package_name: name ?? "" }),
   }),
   classKey: required("class_key", "Class to deploy.", string<ClassKey>(CLASS_KEY)),
+  namespace: optional(
+    "namespace",
+    "Kubernetes namespace of the units in every cluster. Default: that of the package, else the default of each cluster. A deployed class cannot move to another namespace.",
+    emptyIsAbsent(string(NAMESPACE)),
+  ),
   targetClusters: property({
     fields: {
       target_envs: {
@@ -227,6 +233,7 @@ export const deploymentRequestInput = input(
 export const deploymentSummary = resource<DeploymentSummary>()({
   replicationFactor: defaulted("replication_factor", "Planned replicas; 0 without a plan.", integer(COUNT_RANGE), 0),
   selectedClusters: omittedByDefault("selected_envs", "Clusters of the plan in force.", clusterNames, []),
+  namespaces: optional("namespaces", "Namespaces of the units; absent when unknown.", array(string())),
   achievedQuorumAvailability: nullable(
     "achieved_quorum_availability",
     "Planned availability if every replica fails independently; not a measurement.",

@@ -83,6 +83,7 @@ export const reportedMetricView = reportedMetric.view;
 const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
   cluster: required("cluster", "Cluster name.", string<ClusterName>()),
   unitId: required("unit_id", "Deployment unit id.", string<UnitId>()),
+  namespace: optional("namespace", "Kubernetes namespace of the unit; absent when unknown.", string()),
   reachable: required(
     "reachable",
     "Whether the cluster responds. When false, the other fields are its last report.",

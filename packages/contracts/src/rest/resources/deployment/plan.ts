@@ -82,9 +82,21 @@ export const plannedFunctionView = view({
   reason: field("Reason for the number of replicas.", z.string()),
 });
 
+export const plannedNamespaceView = view({
+  name: field("Namespace; null where the cluster's manager decides and does not report it.", z.string().nullable()),
+  origin: field(
+    "Source: the `deployment`, its `package`, where the unit is `running` already, the default of the `cluster`'s registration, or that of its `manager`.",
+    z.enum(["deployment", "package", "running", "cluster", "manager"]),
+  ),
+});
+
 export const plannedUnitView = view({
   unit_id: field("Unit id, derived from the deployment key and the cluster name.", z.string()),
   cluster: field("Cluster of the unit.", z.string()),
+  namespace: field(
+    "Namespace of the unit and the rule that chose it. Null in plans of earlier releases.",
+    plannedNamespaceView.nullable(),
+  ),
   template: field("Template from `env_templates`; null lets the class runtime manager choose.", z.string().nullable()),
   functions: field("Scale of each function.", z.array(plannedFunctionView)),
 });

@@ -2,6 +2,7 @@ import type { Result, Violation } from "@oaas/foundation";
 import {
   checkPackage,
   LIST_LIMITS,
+  NAMESPACE,
   PACKAGE_NAME,
   type Package,
   type PackageMetadata,
@@ -12,6 +13,7 @@ import {
   array,
   boolean,
   defaulted,
+  emptyIsAbsent,
   nested,
   nullable,
   optional,
@@ -44,6 +46,11 @@ export const packageDefinition = resource<Package>()({
     "version",
     "Your own version label; the package manager numbers revisions independently.",
     string(),
+  ),
+  namespace: optional(
+    "namespace",
+    "Kubernetes namespace of the package's deployments that state none.",
+    emptyIsAbsent(string(NAMESPACE)),
   ),
   metadata: defaulted("metadata", "Author, description and tags.", nested(packageMetadata), { tags: [] }),
   classes: defaulted("classes", "Classes of the package.", array(nested(classDefinition), LIST_LIMITS.classes), []),
