@@ -159,7 +159,7 @@ export interface CrmGateway {
   /** Sends a unit. Idempotent. */
   deploy(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<void>;
   /** Renders a unit without applying it. Rejects as `deploy`; throws unimplemented when the peer does not support it. */
-  render(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<RenderedUnit>;
+  render(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<RenderedUnit>;
   /** Removes a unit; a no-op when it does not exist. */
   remove(cluster: ClusterName, unitId: UnitId, options?: RemoveOptions): Promise<void>;
   /** Undefined when the unit does not exist. */

@@ -122,6 +122,7 @@ describe("GrpcCrmGateway with our manager", () => {
     const query = { follow: false, previous: false };
     await Promise.allSettled([
       gateway.enforcement(name, unit.id, options),
+      gateway.render(name, unit, options),
       gateway.invoke(name, unit.id, request, options),
       gateway.logs(name, unit.id, query, options)[Symbol.asyncIterator]().next(),
     ]);

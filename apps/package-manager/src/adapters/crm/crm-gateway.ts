@@ -134,9 +134,9 @@ export class GrpcCrmGateway implements CrmGateway {
     });
   }
 
-  async render(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<RenderedUnit> {
+  async render(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<RenderedUnit> {
     return this.#call(cluster, "RenderUnit", options, async ({ deployments }, call) =>
-      renderedFromWire(await deployments.renderUnit({ deploymentUnit: unit }, call)),
+      renderedFromWire(await deployments.renderUnit({ deploymentUnit: unit, ...namespaceOf(options) }, call)),
     );
   }
 

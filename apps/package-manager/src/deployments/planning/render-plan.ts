@@ -42,7 +42,7 @@ async function renderUnit(
       cluster,
       unitId,
       state: "rendered",
-      unit: await gateway.render(cluster, sender.encoded(plan, unit), { signal }),
+      unit: await gateway.render(cluster, sender.encoded(plan, unit), { signal, namespace: unit.namespace }),
     };
   } catch (thrown) {
     const fault = Fault.from(thrown);
