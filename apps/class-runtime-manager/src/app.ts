@@ -27,6 +27,7 @@ import { authorizeCall, authorizeRole, isChange, type Credentials } from "./grpc
 import { isNodeReady } from "./availability/capacity.ts";
 import { AvailabilityRecorder } from "./availability/availability-recorder.ts";
 import { createKubeAvailabilityStore } from "./grpc/cluster/kube-availability-store.ts";
+import { createKubeUsageReader } from "./grpc/cluster/kube-usage-reader.ts";
 import {
   capabilityNames,
   createKubeClusterReader,
@@ -259,6 +260,13 @@ function createServices(
     preview: (object, signal) => crm.preview(object, signal),
     explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
     cluster,
+    usage: createKubeUsageReader({
+      client,
+      ambient,
+      namespaces,
+      classes: () => directory.list(),
+      podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner),
+    }),
     measuredAvailability: () => recorder?.measure(),
     traceparent: () => {
       const { span } = ports.context.current();

@@ -502,6 +502,8 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
     const call = { deploymentId: "everywhere", namespace: "shop", functionKey: "f" };
     await expect(deployments.invokeFunction(call)).rejects.toThrow("OPRC_CRM_FEATURES_INVOKE=true");
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
+    const usage = crm.channel.client(CrmInfoService).getUsage({});
+    await expect(usage).rejects.toThrow("does not serve the metrics API");
 
     await deployments.deleteDeployment({ deploymentId: "by-grpc", namespace: "shop" });
     await kubectl("delete crt,deploymentrecords --all -n shop --timeout=150s");

@@ -12,7 +12,7 @@ import { deleteObjects, describe, get, rollout } from "./commands/by-kind/routes
 import { apply, diff, init, plan, validateFiles } from "./commands/files/routes.ts";
 import { nfr } from "./commands/nfr/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
-import { audit, events, explain, invoke, logs, top, wait } from "./commands/observe/routes.ts";
+import { audit, events, exec, explain, invoke, logs, top, wait } from "./commands/observe/routes.ts";
 import { catalogueOf, clusters, deployments, packages, runtimes, topology } from "./commands/resources/routes.ts";
 
 /** The command tree as data. Help, completion and docs/reference/cli.md are generated from it; handlers load on use. */
@@ -62,6 +62,7 @@ const root = buildRouteMap({
     explain,
     logs,
     invoke,
+    exec,
     top,
     topology,
     login,

@@ -21,6 +21,7 @@ const GROUPS = [
       ["explain", "Explain why a deployment is not ready, or describe a field of a file"],
       ["logs", "Show the output of functions from all their pods and clusters"],
       ["invoke", "Send one request to a function, to try it out"],
+      ["exec", "Refused by design; names the alternatives"],
       ["top", "Show load, requirements and recommendations of each function, the busiest first"],
       ["events", "Stream events of packages, deployments and clusters"],
       ["audit", "Read and verify the audit trail: attempted changes and their outcome"],

@@ -104,6 +104,39 @@ const RUNTIMES = [
   }),
 ];
 
+const JSON_TYPE = { "content-type": "application/json" };
+const PROBLEM_TYPE = { "content-type": "application/problem+json" };
+const NO_METRICS_API = {
+  type: "about:blank",
+  title: "Failed precondition",
+  status: 412,
+  detail: "the cluster does not serve the metrics API",
+  error: "the cluster does not serve the metrics API",
+};
+const EDGE_USAGE = [
+  {
+    unit_id: "order-edge",
+    namespace: "shop",
+    component: "odgm",
+    pods: 2,
+    cpu_millicores: 250,
+    memory_bytes: 2 ** 29,
+    max_cpu_millicores: 200,
+    max_memory_bytes: 2 ** 28,
+    observed_at: "2026-01-01T00:00:00Z",
+  },
+  {
+    unit_id: "another",
+    namespace: "shop",
+    component: "place",
+    pods: 1,
+    cpu_millicores: 9,
+    memory_bytes: 9,
+    max_cpu_millicores: 9,
+    max_memory_bytes: 9,
+  },
+];
+
 describe("oaas top", () => {
   let home: string;
   let server: Server;
@@ -112,9 +145,13 @@ describe("oaas top", () => {
   beforeAll(async () => {
     home = await mkdtemp(path.join(tmpdir(), "oaas-top-"));
     server = createServer((request, response) => {
-      const cluster = new URL(request.url ?? "", "http://pm").searchParams.get("cluster");
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://pm");
+      const usageOf = /^\/api\/v1\/clusters\/(\w+)\/usage$/.exec(pathname)?.[1];
+      if (usageOf === "edge") return response.writeHead(200, JSON_TYPE).end(JSON.stringify(EDGE_USAGE));
+      if (usageOf !== undefined) return response.writeHead(412, PROBLEM_TYPE).end(JSON.stringify(NO_METRICS_API));
+      const cluster = searchParams.get("cluster");
       const found = RUNTIMES.filter(({ cluster_name }) => cluster === null || cluster === cluster_name);
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(found));
+      return response.writeHead(200, JSON_TYPE).end(JSON.stringify(found));
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
     const { port } = server.address() as AddressInfo;
@@ -128,14 +165,16 @@ describe("oaas top", () => {
 
   test("shows the busiest function first, and functions that are not measured", async () => {
     const { code, out, err } = await oaas("top");
-    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(code).toBe(0);
+    expect(err).toBe("note: no present usage from cloud: the cluster does not serve the metrics API\n");
     const cells = out
       .trim()
       .split("\n")
       .map((line) => line.split(/ {3,}/).slice(0, 10));
     expect(cells).toEqual([
       ["CLASS", "CLUSTER", "COMPONENT", "RPS", "LATENCY", "CPU", "MEMORY", "REPLICAS", "REQUIREMENTS", "RECOMMENDED"],
-      ["shop.Order", "edge", "place", "240", "p99 152 ms", "-", "95.4Mi", "1", "violated", "replicas 1 → 3"],
+      ["shop.Order", "edge", "place", "240", "p99 152 ms", "-", "-", "1", "violated", "replicas 1 → 3"],
+      ["shop.Order", "edge", "odgm", "-", "-", "250m", "512Mi", "2", "-", "-"],
       ["shop.Order", "cloud", "cancel", "-", "-", "-", "-", "-", "-", "-"],
       ["shop.Order", "cloud", "place", "-", "-", "-", "-", "-", "-", "-"],
       ["shop.Order", "edge", "cancel", "-", "-", "-", "-", "-", "-", "-"],
@@ -143,7 +182,8 @@ describe("oaas top", () => {
   });
 
   test("shows the last change in the wide table", async () => {
-    expect((await oaas("top --cluster edge -o wide")).out).toMatch(/LAST CHANGE\n.*place replicas 2 → 1\n/);
+    const { out } = await oaas("top --cluster edge -o wide");
+    expect(out).toMatch(/CPU P90 +MEMORY P90 +LAST CHANGE\n.* 95\.4Mi .*place replicas 2 → 1\n/);
   });
 
   test("returns signals, requirements and recommendations as JSON", async () => {
@@ -159,6 +199,7 @@ describe("oaas top", () => {
         last_changes: [{ target: 1 }],
         observed_at: "2026-01-01T00:00:00Z",
       },
+      { component: "odgm", usage: EDGE_USAGE[0] },
       { component: "cancel", signals: {}, recommendations: [] },
     ]);
   });

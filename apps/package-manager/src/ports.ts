@@ -2,6 +2,7 @@ import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import type { FindingWire } from "@oaas/contracts/rest";
 import type { Result } from "@oaas/foundation";
 import type {
+  ComponentUsage,
   AvailabilityPrior,
   ClassRuntime,
   ClusterCost,
@@ -118,6 +119,8 @@ export interface LogQuery {
   readonly previous: boolean;
   readonly tailLines?: number;
   readonly sinceSeconds?: number;
+  /** Only lines with this text. */
+  readonly contains?: string;
 }
 
 /** One line of output of a function. */
@@ -170,6 +173,8 @@ export interface CrmGateway {
   watch(cluster: ClusterName, options?: CallOptions): AsyncIterable<RuntimeChange>;
   /** Undefined when the unit does not exist. Throws unimplemented when the peer does not support it. */
   enforcement(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<EnforcementReport | undefined>;
+  /** Throws failed-precondition without a metrics API, unimplemented when the peer does not support it. */
+  usage(cluster: ClusterName, options?: CallOptions): Promise<readonly ComponentUsage[]>;
   /** Undefined when the peer does not support it. */
   explain(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<FindingWire | undefined>;
   /** Batches of output of the functions of a unit. Throws unimplemented when the peer does not support it. */

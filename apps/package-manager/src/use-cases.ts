@@ -1,5 +1,6 @@
 import type { AuditEntry, Explanation } from "@oaas/contracts/rest";
 import type {
+  ComponentUsage,
   AvailabilityPrior,
   ClassDefinition,
   ClassDeployment,
@@ -331,6 +332,8 @@ export interface StatusReader {
   unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime>;
   /** Read from the cluster: lists and watches leave the records of decisions out. */
   enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport>;
+  /** The present usage of all components in a cluster. */
+  usage(cluster: ClusterName, call?: Call): Promise<readonly ComponentUsage[]>;
   /** Complete except for the clusters in `missing`. */
   runtimes(
     query: RuntimeQuery & PageRequest & { readonly cluster?: ClusterName },

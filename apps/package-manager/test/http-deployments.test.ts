@@ -90,6 +90,20 @@ describe("a deployment over HTTP", () => {
         });
     expect((await pm.call("GET", "/api/v1/class-runtimes/none?cluster=east")).status).toBe(404);
     expect((await pm.call("GET", "/api/v1/class-runtimes/none/enforcement")).status).toBe(404);
+    expect((await pm.call("GET", "/api/v1/clusters/nowhere/usage")).status).toBe(404);
+    expect((await pm.call("GET", "/api/v1/clusters/east/usage")).json).toEqual([
+      {
+        unit_id: unit,
+        namespace: "shop",
+        component: "echo",
+        pods: 2,
+        cpu_millicores: 300,
+        memory_bytes: 2 ** 20,
+        max_cpu_millicores: 200,
+        max_memory_bytes: 2 ** 19,
+        observed_at: "1970-01-01T00:00:10.000Z",
+      },
+    ]);
     const enforced = await pm.call("GET", `/api/v1/class-runtimes/${unit}/enforcement`);
     expect(enforced.json).toEqual({
       conditions: [{ type: "NfrEnforced", status: "True", reason: "Enforcing", message: "enforced" }],

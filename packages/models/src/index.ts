@@ -128,6 +128,7 @@ export {
   type PartHealth,
 } from "./health/index.ts";
 export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
+export type { ComponentUsage } from "./observed/component-usage.ts";
 export type {
   ClusterDeploymentStatus,
   DeploymentStatus,

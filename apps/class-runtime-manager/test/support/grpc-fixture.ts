@@ -70,6 +70,7 @@ export async function startGrpcServices(
       }),
     },
     cluster: CLUSTER,
+    usage: async () => [],
     version: "1.2.3",
     labels: { region: "eu" },
     logger: NOOP_LOGGER,

@@ -20,6 +20,7 @@ function slowCluster(delayMs: number) {
   const gateway: ReadGateway = {
     unit: (cluster, id, options) => after(options?.signal, reportOf(cluster, id)),
     enforcement: (_cluster, _id, options) => after(options?.signal, undefined),
+    usage: (_cluster, options) => after(options?.signal, []),
     explain: (_cluster, _id, options) => after(options?.signal, undefined),
     topology: (_cluster, options) => after(options?.signal, { nodes: [], edges: [], timestamp: "" }),
     async *runtimes(cluster, _query, options) {
@@ -38,6 +39,7 @@ const all = async (gateway: ReadGateway): Promise<number> => {
 const READS: readonly { name: string; read: (gateway: ReadGateway) => Promise<unknown> }[] = [
   { name: "unit", read: (gateway) => gateway.unit(edge, unit) },
   { name: "enforcement", read: (gateway) => gateway.enforcement(edge, unit) },
+  { name: "usage", read: (gateway) => gateway.usage(edge) },
   { name: "explain", read: (gateway) => gateway.explain(edge, unit) },
   { name: "topology", read: (gateway) => gateway.topology(edge) },
   { name: "runtimes", read: all },

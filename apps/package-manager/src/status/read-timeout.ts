@@ -5,7 +5,7 @@ import type { CallOptions, CrmGateway, UnitReport } from "../ports.ts";
 const READ_TIMEOUT_MS = 5_000;
 
 /** The calls of the gateway that read. */
-export type ReadGateway = Pick<CrmGateway, "unit" | "runtimes" | "enforcement" | "explain" | "topology">;
+export type ReadGateway = Pick<CrmGateway, "unit" | "runtimes" | "enforcement" | "usage" | "explain" | "topology">;
 
 /** Limits reads to a short timeout, even in clusters with a longer deadline. */
 export function withReadTimeout(gateway: ReadGateway, ambient: Ambient, timeoutMs = READ_TIMEOUT_MS): ReadGateway {
@@ -18,6 +18,7 @@ export function withReadTimeout(gateway: ReadGateway, ambient: Ambient, timeoutM
       limit(options, (bounded) => gateway.unit(cluster, unitId, { ...options, ...bounded })),
     enforcement: (cluster, unitId, options) =>
       limit(options, (bounded) => gateway.enforcement(cluster, unitId, { ...options, ...bounded })),
+    usage: (cluster, options) => limit(options, (bounded) => gateway.usage(cluster, bounded)),
     explain: (cluster, unitId, options) =>
       limit(options, (bounded) => gateway.explain(cluster, unitId, { ...options, ...bounded })),
     topology: (cluster, options) => limit(options, (bounded) => gateway.topology(cluster, bounded)),

@@ -1,6 +1,7 @@
 import type { Explanation } from "@oaas/contracts/rest";
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type {
+  ComponentUsage,
   ClassDefinition,
   ClassRuntime,
   ClusterName,
@@ -123,6 +124,13 @@ export class ClusterStatusReader implements StatusReader {
         : await this.#deps.gateway.enforcement(name, id, { namespace: this.#namespaceOf(name, id) });
     if (report === undefined) throw notFound("class runtime", id);
     return report;
+  }
+
+  async usage(cluster: ClusterName, call?: Call): Promise<readonly ComponentUsage[]> {
+    this.#assertKnown(cluster);
+    const { gateway } = this.#deps;
+    const { signal } = call ?? {};
+    return gateway.usage(cluster, signal === undefined ? {} : { signal });
   }
 
   async runtimes(

@@ -153,6 +153,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     throw unavailable("watch", "fake clusters have no watch");
   }
 
+  usage = async (): Promise<readonly never[]> => [];
   enforcement = async (): Promise<undefined> => undefined;
   explain = async (): Promise<undefined> => undefined;
   // oxlint-disable-next-line require-yield -- it always fails

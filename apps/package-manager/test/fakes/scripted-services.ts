@@ -26,6 +26,7 @@ export const SCRIPTED_METHODS = [
   "WatchClassRuntimes",
   "ExplainClassRuntime",
   "GetEnforcement",
+  "GetUsage",
   "GetEnvHealth",
   "GetTopology",
   "Check",
@@ -109,6 +110,12 @@ function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundSer
 function infoServices({ rust, units, facts, act }: ScriptedServicesDeps): BoundService[] {
   return [
     bindService(CrmInfoService, {
+      ...(rust
+        ? {}
+        : {
+            getUsage: (request, call) =>
+              act("GetUsage", request, call, () => ({ components: units.all().map(({ unit }) => usageOf(unit.id)) })),
+          }),
       getEnvHealth: (request, call) =>
         act("GetEnvHealth", request, call, () => {
           const { name, status, nodeCount, readyNodes, availability, report } = facts();
@@ -233,4 +240,9 @@ function explain({ unit, state }: HeldUnit) {
       observedAt: new Date().toISOString(),
     },
   };
+}
+
+function usageOf(deploymentId: string) {
+  const amounts = { cpuMillicores: 300, memoryBytes: 2 ** 20, maxCpuMillicores: 200, maxMemoryBytes: 2 ** 19 };
+  return { deploymentId, namespace: "shop", component: "echo", pods: 2, ...amounts, observedAt: { seconds: 10n } };
 }

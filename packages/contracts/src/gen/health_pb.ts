@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file health.proto.
  */
 export const file_health: GenFile = /*@__PURE__*/
-  fileDesc("CgxoZWFsdGgucHJvdG8SC29hYXMuaGVhbHRoIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqYBChNIZWFsdGhDaGVja1Jlc3BvbnNlEj4KBnN0YXR1cxgBIAEoDjIuLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyIcCg1Dcm1FbnZSZXF1ZXN0EgsKA2VudhgBIAEoCSKKCAoMQ3JtRW52SGVhbHRoEhAKCGVudl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI1CgZsYWJlbHMYbiADKAsyJS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBEksKGGF2YWlsYWJpbGl0eV9tZWFzdXJlbWVudBh4IAEoCzIkLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eU1lYXN1cmVtZW50SAqIAQESHwoRZGVmYXVsdF9uYW1lc3BhY2UYggEgASgJSAuIAQESHAoTcmVqZWN0ZWRfbmFtZXNwYWNlcxiDASADKAkSHQoUemVyb19zY2FsZV90ZW1wbGF0ZXMYjAEgAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDgoMX2NybV92ZXJzaW9uQg0KC19ub2RlX2NvdW50Qg4KDF9yZWFkeV9ub2Rlc0IPCg1fYXZhaWxhYmlsaXR5QgsKCV9jYXBhY2l0eUIVChNfa3ViZXJuZXRlc192ZXJzaW9uQgkKB19sZWFkZXJCEgoQX2xlYWRlcl9pZGVudGl0eUIVChNfYXZhaWxhYmlsaXR5X2Jhc2lzQhYKFF9jbGFzc19ydW50aW1lX2NvdW50QhsKGV9hdmFpbGFiaWxpdHlfbWVhc3VyZW1lbnRCFAoSX2RlZmF1bHRfbmFtZXNwYWNlIiQKEUNybUNsdXN0ZXJSZXF1ZXN0Eg8KB2NsdXN0ZXIYASABKAkilggKEENybUNsdXN0ZXJIZWFsdGgSFAoMY2x1c3Rlcl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI5CgZsYWJlbHMYbiADKAsyKS5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVySGVhbHRoLkxhYmVsc0VudHJ5EiAKE2NsYXNzX3J1bnRpbWVfY291bnQYbyABKA1ICYgBARJLChhhdmFpbGFiaWxpdHlfbWVhc3VyZW1lbnQYeCABKAsyJC5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlNZWFzdXJlbWVudEgKiAEBEh8KEWRlZmF1bHRfbmFtZXNwYWNlGIIBIAEoCUgLiAEBEhwKE3JlamVjdGVkX25hbWVzcGFjZXMYgwEgAygJEh0KFHplcm9fc2NhbGVfdGVtcGxhdGVzGIwBIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg4KDF9jcm1fdmVyc2lvbkINCgtfbm9kZV9jb3VudEIOCgxfcmVhZHlfbm9kZXNCDwoNX2F2YWlsYWJpbGl0eUILCglfY2FwYWNpdHlCFQoTX2t1YmVybmV0ZXNfdmVyc2lvbkIJCgdfbGVhZGVyQhIKEF9sZWFkZXJfaWRlbnRpdHlCFQoTX2F2YWlsYWJpbGl0eV9iYXNpc0IWChRfY2xhc3NfcnVudGltZV9jb3VudEIbChlfYXZhaWxhYmlsaXR5X21lYXN1cmVtZW50QhQKEl9kZWZhdWx0X25hbWVzcGFjZSLuAQoLRW52Q2FwYWNpdHkSIgoaYWxsb2NhdGFibGVfY3B1X21pbGxpY29yZXMYASABKAQSIAoYcmVxdWVzdGVkX2NwdV9taWxsaWNvcmVzGAIgASgEEiAKGGFsbG9jYXRhYmxlX21lbW9yeV9ieXRlcxgDIAEoBBIeChZyZXF1ZXN0ZWRfbWVtb3J5X2J5dGVzGAQgASgEEhgKEGFsbG9jYXRhYmxlX3BvZHMYBSABKA0SFAoMcnVubmluZ19wb2RzGAYgASgNEicKBnNoYXBlcxiWASADKAsyFi5vYWFzLmhlYWx0aC5Ob2RlU2hhcGUi8wEKCU5vZGVTaGFwZRINCgVub2RlcxgBIAEoDRIiChphbGxvY2F0YWJsZV9jcHVfbWlsbGljb3JlcxgCIAEoBBIgChhhbGxvY2F0YWJsZV9tZW1vcnlfYnl0ZXMYAyABKAQSGwoTZnJlZV9jcHVfbWlsbGljb3JlcxgEIAEoBBIZChFmcmVlX21lbW9yeV9ieXRlcxgFIAEoBBIRCglmcmVlX3BvZHMYBiABKA0SIwobbGFyZ2VzdF9mcmVlX2NwdV9taWxsaWNvcmVzGAcgASgEEiEKGWxhcmdlc3RfZnJlZV9tZW1vcnlfYnl0ZXMYCCABKAQiqgEKEUF2YWlsYWJpbGl0eUJhc2lzEhcKCm5vZGVfcmF0aW8YASABKAFIAIgBARIeChFydW50aW1lX3JlYWRpbmVzcxgCIAEoAUgBiAEBEhYKDndpbmRvd19zZWNvbmRzGAMgASgNEg8KB3NhbXBsZXMYBCABKA0SDgoGbW9ja2VkGAUgASgIQg0KC19ub2RlX3JhdGlvQhQKEl9ydW50aW1lX3JlYWRpbmVzcyKXAgoXQXZhaWxhYmlsaXR5TWVhc3VyZW1lbnQSDQoFdmFsdWUYASABKAESGAoQYXBpX2F2YWlsYWJpbGl0eRgCIAEoARIeChFub2RlX2F2YWlsYWJpbGl0eRgDIAEoAUgAiAEBEhYKDndpbmRvd19zZWNvbmRzGAQgASgNEhkKEWhhbGZfbGlmZV9zZWNvbmRzGAUgASgNEg8KB3NhbXBsZXMYBiABKAQSGAoQb2JzZXJ2ZWRfc2Vjb25kcxgHIAEoBBIYChBldmlkZW5jZV9zZWNvbmRzGAggASgBEiUKBXNpbmNlGAkgASgLMhYub2Fhcy5jb21tb24uVGltZXN0YW1wQhQKEl9ub2RlX2F2YWlsYWJpbGl0eTKpAQoNSGVhbHRoU2VydmljZRJKCgVDaGVjaxIfLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVxdWVzdBogLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2USTAoFV2F0Y2gSHy5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1JlcXVlc3QaIC5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1Jlc3BvbnNlMAEyqgEKDkNybUluZm9TZXJ2aWNlEkUKDEdldEVudkhlYWx0aBIaLm9hYXMuaGVhbHRoLkNybUVudlJlcXVlc3QaGS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGgSUQoQR2V0Q2x1c3RlckhlYWx0aBIeLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJSZXF1ZXN0Gh0ub2Fhcy5oZWFsdGguQ3JtQ2x1c3RlckhlYWx0aGIGcHJvdG8z", [file_common]);
+  fileDesc("CgxoZWFsdGgucHJvdG8SC29hYXMuaGVhbHRoIiUKEkhlYWx0aENoZWNrUmVxdWVzdBIPCgdzZXJ2aWNlGAEgASgJIqYBChNIZWFsdGhDaGVja1Jlc3BvbnNlEj4KBnN0YXR1cxgBIAEoDjIuLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1cyJPCg1TZXJ2aW5nU3RhdHVzEgsKB1VOS05PV04QABILCgdTRVJWSU5HEAESDwoLTk9UX1NFUlZJTkcQAhITCg9TRVJWSUNFX1VOS05PV04QAyIRCg9HZXRVc2FnZVJlcXVlc3QiQwoQR2V0VXNhZ2VSZXNwb25zZRIvCgpjb21wb25lbnRzGAEgAygLMhsub2Fhcy5oZWFsdGguQ29tcG9uZW50VXNhZ2Ui7AEKDkNvbXBvbmVudFVzYWdlEhUKDWRlcGxveW1lbnRfaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEhEKCWNvbXBvbmVudBgDIAEoCRIMCgRwb2RzGAQgASgNEhYKDmNwdV9taWxsaWNvcmVzGAUgASgBEhQKDG1lbW9yeV9ieXRlcxgGIAEoARIaChJtYXhfY3B1X21pbGxpY29yZXMYByABKAESGAoQbWF4X21lbW9yeV9ieXRlcxgIIAEoARIrCgtvYnNlcnZlZF9hdBgJIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcCIcCg1Dcm1FbnZSZXF1ZXN0EgsKA2VudhgBIAEoCSKKCAoMQ3JtRW52SGVhbHRoEhAKCGVudl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI1CgZsYWJlbHMYbiADKAsyJS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGguTGFiZWxzRW50cnkSIAoTY2xhc3NfcnVudGltZV9jb3VudBhvIAEoDUgJiAEBEksKGGF2YWlsYWJpbGl0eV9tZWFzdXJlbWVudBh4IAEoCzIkLm9hYXMuaGVhbHRoLkF2YWlsYWJpbGl0eU1lYXN1cmVtZW50SAqIAQESHwoRZGVmYXVsdF9uYW1lc3BhY2UYggEgASgJSAuIAQESHAoTcmVqZWN0ZWRfbmFtZXNwYWNlcxiDASADKAkSHQoUemVyb19zY2FsZV90ZW1wbGF0ZXMYjAEgAygJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDgoMX2NybV92ZXJzaW9uQg0KC19ub2RlX2NvdW50Qg4KDF9yZWFkeV9ub2Rlc0IPCg1fYXZhaWxhYmlsaXR5QgsKCV9jYXBhY2l0eUIVChNfa3ViZXJuZXRlc192ZXJzaW9uQgkKB19sZWFkZXJCEgoQX2xlYWRlcl9pZGVudGl0eUIVChNfYXZhaWxhYmlsaXR5X2Jhc2lzQhYKFF9jbGFzc19ydW50aW1lX2NvdW50QhsKGV9hdmFpbGFiaWxpdHlfbWVhc3VyZW1lbnRCFAoSX2RlZmF1bHRfbmFtZXNwYWNlIiQKEUNybUNsdXN0ZXJSZXF1ZXN0Eg8KB2NsdXN0ZXIYASABKAkilggKEENybUNsdXN0ZXJIZWFsdGgSFAoMY2x1c3Rlcl9uYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIYCgtjcm1fdmVyc2lvbhgDIAEoCUgAiAEBEikKCWxhc3Rfc2VlbhgEIAEoCzIWLm9hYXMuY29tbW9uLlRpbWVzdGFtcBIXCgpub2RlX2NvdW50GAUgASgNSAGIAQESGAoLcmVhZHlfbm9kZXMYBiABKA1IAogBARIZCgxhdmFpbGFiaWxpdHkYByABKAFIA4gBARIvCghjYXBhY2l0eRhkIAEoCzIYLm9hYXMuaGVhbHRoLkVudkNhcGFjaXR5SASIAQESFAoMY2FwYWJpbGl0aWVzGGUgAygJEh8KEmt1YmVybmV0ZXNfdmVyc2lvbhhmIAEoCUgFiAEBEhMKBmxlYWRlchhnIAEoCEgGiAEBEhwKD2xlYWRlcl9pZGVudGl0eRhoIAEoCUgHiAEBEhQKDGFwaV9mZWF0dXJlcxhpIAMoCRIRCgl0ZW1wbGF0ZXMYaiADKAkSEgoKbmFtZXNwYWNlcxhrIAMoCRI/ChJhdmFpbGFiaWxpdHlfYmFzaXMYbCABKAsyHi5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlCYXNpc0gIiAEBEhQKDGVudmlyb25tZW50cxhtIAMoCRI5CgZsYWJlbHMYbiADKAsyKS5vYWFzLmhlYWx0aC5Dcm1DbHVzdGVySGVhbHRoLkxhYmVsc0VudHJ5EiAKE2NsYXNzX3J1bnRpbWVfY291bnQYbyABKA1ICYgBARJLChhhdmFpbGFiaWxpdHlfbWVhc3VyZW1lbnQYeCABKAsyJC5vYWFzLmhlYWx0aC5BdmFpbGFiaWxpdHlNZWFzdXJlbWVudEgKiAEBEh8KEWRlZmF1bHRfbmFtZXNwYWNlGIIBIAEoCUgLiAEBEhwKE3JlamVjdGVkX25hbWVzcGFjZXMYgwEgAygJEh0KFHplcm9fc2NhbGVfdGVtcGxhdGVzGIwBIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg4KDF9jcm1fdmVyc2lvbkINCgtfbm9kZV9jb3VudEIOCgxfcmVhZHlfbm9kZXNCDwoNX2F2YWlsYWJpbGl0eUILCglfY2FwYWNpdHlCFQoTX2t1YmVybmV0ZXNfdmVyc2lvbkIJCgdfbGVhZGVyQhIKEF9sZWFkZXJfaWRlbnRpdHlCFQoTX2F2YWlsYWJpbGl0eV9iYXNpc0IWChRfY2xhc3NfcnVudGltZV9jb3VudEIbChlfYXZhaWxhYmlsaXR5X21lYXN1cmVtZW50QhQKEl9kZWZhdWx0X25hbWVzcGFjZSLuAQoLRW52Q2FwYWNpdHkSIgoaYWxsb2NhdGFibGVfY3B1X21pbGxpY29yZXMYASABKAQSIAoYcmVxdWVzdGVkX2NwdV9taWxsaWNvcmVzGAIgASgEEiAKGGFsbG9jYXRhYmxlX21lbW9yeV9ieXRlcxgDIAEoBBIeChZyZXF1ZXN0ZWRfbWVtb3J5X2J5dGVzGAQgASgEEhgKEGFsbG9jYXRhYmxlX3BvZHMYBSABKA0SFAoMcnVubmluZ19wb2RzGAYgASgNEicKBnNoYXBlcxiWASADKAsyFi5vYWFzLmhlYWx0aC5Ob2RlU2hhcGUi8wEKCU5vZGVTaGFwZRINCgVub2RlcxgBIAEoDRIiChphbGxvY2F0YWJsZV9jcHVfbWlsbGljb3JlcxgCIAEoBBIgChhhbGxvY2F0YWJsZV9tZW1vcnlfYnl0ZXMYAyABKAQSGwoTZnJlZV9jcHVfbWlsbGljb3JlcxgEIAEoBBIZChFmcmVlX21lbW9yeV9ieXRlcxgFIAEoBBIRCglmcmVlX3BvZHMYBiABKA0SIwobbGFyZ2VzdF9mcmVlX2NwdV9taWxsaWNvcmVzGAcgASgEEiEKGWxhcmdlc3RfZnJlZV9tZW1vcnlfYnl0ZXMYCCABKAQiqgEKEUF2YWlsYWJpbGl0eUJhc2lzEhcKCm5vZGVfcmF0aW8YASABKAFIAIgBARIeChFydW50aW1lX3JlYWRpbmVzcxgCIAEoAUgBiAEBEhYKDndpbmRvd19zZWNvbmRzGAMgASgNEg8KB3NhbXBsZXMYBCABKA0SDgoGbW9ja2VkGAUgASgIQg0KC19ub2RlX3JhdGlvQhQKEl9ydW50aW1lX3JlYWRpbmVzcyKXAgoXQXZhaWxhYmlsaXR5TWVhc3VyZW1lbnQSDQoFdmFsdWUYASABKAESGAoQYXBpX2F2YWlsYWJpbGl0eRgCIAEoARIeChFub2RlX2F2YWlsYWJpbGl0eRgDIAEoAUgAiAEBEhYKDndpbmRvd19zZWNvbmRzGAQgASgNEhkKEWhhbGZfbGlmZV9zZWNvbmRzGAUgASgNEg8KB3NhbXBsZXMYBiABKAQSGAoQb2JzZXJ2ZWRfc2Vjb25kcxgHIAEoBBIYChBldmlkZW5jZV9zZWNvbmRzGAggASgBEiUKBXNpbmNlGAkgASgLMhYub2Fhcy5jb21tb24uVGltZXN0YW1wQhQKEl9ub2RlX2F2YWlsYWJpbGl0eTKpAQoNSGVhbHRoU2VydmljZRJKCgVDaGVjaxIfLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVxdWVzdBogLm9hYXMuaGVhbHRoLkhlYWx0aENoZWNrUmVzcG9uc2USTAoFV2F0Y2gSHy5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1JlcXVlc3QaIC5vYWFzLmhlYWx0aC5IZWFsdGhDaGVja1Jlc3BvbnNlMAEy8wEKDkNybUluZm9TZXJ2aWNlEkUKDEdldEVudkhlYWx0aBIaLm9hYXMuaGVhbHRoLkNybUVudlJlcXVlc3QaGS5vYWFzLmhlYWx0aC5Dcm1FbnZIZWFsdGgSUQoQR2V0Q2x1c3RlckhlYWx0aBIeLm9hYXMuaGVhbHRoLkNybUNsdXN0ZXJSZXF1ZXN0Gh0ub2Fhcy5oZWFsdGguQ3JtQ2x1c3RlckhlYWx0aBJHCghHZXRVc2FnZRIcLm9hYXMuaGVhbHRoLkdldFVzYWdlUmVxdWVzdBodLm9hYXMuaGVhbHRoLkdldFVzYWdlUmVzcG9uc2ViBnByb3RvMw", [file_common]);
 
 /**
  * The service to check; empty means the process.
@@ -95,6 +95,113 @@ export const HealthCheckResponse_ServingStatusSchema: GenEnum<HealthCheckRespons
   enumDesc(file_health, 1, 0);
 
 /**
+ * The usage of all classes of the cluster.
+ *
+ * @generated from message oaas.health.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"oaas.health.GetUsageRequest"> & {
+};
+
+/**
+ * Describes the message oaas.health.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_health, 2);
+
+/**
+ * The usage of each component, at most a few seconds old.
+ *
+ * @generated from message oaas.health.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"oaas.health.GetUsageResponse"> & {
+  /**
+   * @generated from field: repeated oaas.health.ComponentUsage components = 1;
+   */
+  components: ComponentUsage[];
+};
+
+/**
+ * Describes the message oaas.health.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_health, 3);
+
+/**
+ * The usage of the pods of one component of a class.
+ *
+ * @generated from message oaas.health.ComponentUsage
+ */
+export type ComponentUsage = Message<"oaas.health.ComponentUsage"> & {
+  /**
+   * @generated from field: string deployment_id = 1;
+   */
+  deploymentId: string;
+
+  /**
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+
+  /**
+   * Function key, or odgm.
+   *
+   * @generated from field: string component = 3;
+   */
+  component: string;
+
+  /**
+   * Pods with measurements.
+   *
+   * @generated from field: uint32 pods = 4;
+   */
+  pods: number;
+
+  /**
+   * Sum over the pods.
+   *
+   * @generated from field: double cpu_millicores = 5;
+   */
+  cpuMillicores: number;
+
+  /**
+   * Sum over the pods.
+   *
+   * @generated from field: double memory_bytes = 6;
+   */
+  memoryBytes: number;
+
+  /**
+   * The CPU of the busiest pod.
+   *
+   * @generated from field: double max_cpu_millicores = 7;
+   */
+  maxCpuMillicores: number;
+
+  /**
+   * The memory of the largest pod.
+   *
+   * @generated from field: double max_memory_bytes = 8;
+   */
+  maxMemoryBytes: number;
+
+  /**
+   * Time of the oldest measurement.
+   *
+   * @generated from field: oaas.common.Timestamp observed_at = 9;
+   */
+  observedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message oaas.health.ComponentUsage.
+ * Use `create(ComponentUsageSchema)` to create a new message.
+ */
+export const ComponentUsageSchema: GenMessage<ComponentUsage> = /*@__PURE__*/
+  messageDesc(file_health, 4);
+
+/**
  * The name to return; empty means the cluster's own name.
  *
  * @generated from message oaas.health.CrmEnvRequest
@@ -111,7 +218,7 @@ export type CrmEnvRequest = Message<"oaas.health.CrmEnvRequest"> & {
  * Use `create(CrmEnvRequestSchema)` to create a new message.
  */
 export const CrmEnvRequestSchema: GenMessage<CrmEnvRequest> = /*@__PURE__*/
-  messageDesc(file_health, 2);
+  messageDesc(file_health, 5);
 
 /**
  * Health, size and capabilities of the cluster.
@@ -268,7 +375,7 @@ export type CrmEnvHealth = Message<"oaas.health.CrmEnvHealth"> & {
  * Use `create(CrmEnvHealthSchema)` to create a new message.
  */
 export const CrmEnvHealthSchema: GenMessage<CrmEnvHealth> = /*@__PURE__*/
-  messageDesc(file_health, 3);
+  messageDesc(file_health, 6);
 
 /**
  * The name to return; empty means the cluster's own name.
@@ -287,7 +394,7 @@ export type CrmClusterRequest = Message<"oaas.health.CrmClusterRequest"> & {
  * Use `create(CrmClusterRequestSchema)` to create a new message.
  */
 export const CrmClusterRequestSchema: GenMessage<CrmClusterRequest> = /*@__PURE__*/
-  messageDesc(file_health, 4);
+  messageDesc(file_health, 7);
 
 /**
  * CrmEnvHealth with the earlier name of its first field; the field numbers are equal.
@@ -424,7 +531,7 @@ export type CrmClusterHealth = Message<"oaas.health.CrmClusterHealth"> & {
  * Use `create(CrmClusterHealthSchema)` to create a new message.
  */
 export const CrmClusterHealthSchema: GenMessage<CrmClusterHealth> = /*@__PURE__*/
-  messageDesc(file_health, 5);
+  messageDesc(file_health, 8);
 
 /**
  * Allocatable and requested resources of the ready nodes.
@@ -475,7 +582,7 @@ export type EnvCapacity = Message<"oaas.health.EnvCapacity"> & {
  * Use `create(EnvCapacitySchema)` to create a new message.
  */
 export const EnvCapacitySchema: GenMessage<EnvCapacity> = /*@__PURE__*/
-  messageDesc(file_health, 6);
+  messageDesc(file_health, 9);
 
 /**
  * Nodes with the same allocatable resources, and what the requests of their pods leave free. The last shape may stand for
@@ -536,7 +643,7 @@ export type NodeShape = Message<"oaas.health.NodeShape"> & {
  * Use `create(NodeShapeSchema)` to create a new message.
  */
 export const NodeShapeSchema: GenMessage<NodeShape> = /*@__PURE__*/
-  messageDesc(file_health, 7);
+  messageDesc(file_health, 10);
 
 /**
  * How the availability was determined.
@@ -581,7 +688,7 @@ export type AvailabilityBasis = Message<"oaas.health.AvailabilityBasis"> & {
  * Use `create(AvailabilityBasisSchema)` to create a new message.
  */
 export const AvailabilityBasisSchema: GenMessage<AvailabilityBasis> = /*@__PURE__*/
-  messageDesc(file_health, 8);
+  messageDesc(file_health, 11);
 
 /**
  * The availability of the Kubernetes API and of the nodes over a window. It survives restarts of the manager.
@@ -656,7 +763,7 @@ export type AvailabilityMeasurement = Message<"oaas.health.AvailabilityMeasureme
  * Use `create(AvailabilityMeasurementSchema)` to create a new message.
  */
 export const AvailabilityMeasurementSchema: GenMessage<AvailabilityMeasurement> = /*@__PURE__*/
-  messageDesc(file_health, 9);
+  messageDesc(file_health, 12);
 
 /**
  * The health service of earlier peers; equivalent to grpc.health.v1.Health.
@@ -708,6 +815,17 @@ export const CrmInfoService: GenService<{
     methodKind: "unary";
     input: typeof CrmClusterRequestSchema;
     output: typeof CrmClusterHealthSchema;
+  },
+  /**
+   * Present CPU and memory of the pods of all classes, from the metrics API of the cluster (metrics.k8s.io). Returns
+   * FAILED_PRECONDITION while the cluster does not serve it.
+   *
+   * @generated from rpc oaas.health.CrmInfoService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_health, 1);

@@ -11,6 +11,7 @@ import { defaultNamespace, rejectedNamespaces, type NamespaceRules } from "../ac
 import type { ClassDirectory } from "../../classes/ports.ts";
 import type { Leadership } from "../access/leadership.ts";
 import type { ClusterReader } from "./kube-cluster-reader.ts";
+import type { UsageReader } from "./kube-usage-reader.ts";
 
 /** Dependencies of CrmInfoService. */
 export interface CrmInfoDeps {
@@ -19,6 +20,7 @@ export interface CrmInfoDeps {
   readonly directory: ClassDirectory;
   readonly cluster: ClusterReader;
   readonly leadership: Leadership;
+  readonly usage: UsageReader;
   /** Version of the manager. */
   readonly version: string;
   /** Default: the default namespace. */
@@ -42,6 +44,7 @@ const API_FEATURES = [
   "filters",
   "scale-to-zero",
   "render",
+  "usage",
 ] as const;
 
 /** CrmInfoService: health, capacity and capabilities of the cluster, in the current and the earlier form. */
@@ -53,6 +56,7 @@ export function crmInfoService(deps: CrmInfoDeps): BoundService {
       clusterName: nameOf(cluster, deps),
       ...(await healthOf(call, window, deps)),
     }),
+    getUsage: async (_request, call) => ({ components: [...(await deps.usage(call.signal))] }),
   });
 }
 

@@ -89,6 +89,19 @@ test("reads one function, and rejects an unknown one with the known ones", async
   await expect(collect(deps, { functionKey: "other" })).rejects.toThrow("the class has greet, bye");
 });
 
+test("returns only lines with a text, which notices need not contain", async () => {
+  const deps = setUp((name) =>
+    name === "a"
+      ? Promise.reject(unavailable("the kubelet", "it is gone"))
+      : chunks("2026-01-01T00:00:00Z POST /x\n2026-01-01T00:00:00Z GET /\n"),
+  );
+  deps.pods = [pod("a", "greet"), pod("b", "greet")];
+  expect(await collect(deps, { contains: "POST" })).toEqual([
+    "a/greet! cannot read the output: it is gone",
+    "b/greet: POST /x",
+  ]);
+});
+
 test("names a pod whose output cannot be read, and reads the others", async () => {
   const deps = setUp((name) =>
     name === "a" ? Promise.reject(unavailable("the kubelet", "it is gone")) : chunks("2026-01-01T00:00:00Z fine\n"),

@@ -106,7 +106,7 @@ function selectPods(
 async function* readPod(
   object: StoredClass,
   pod: Pod,
-  { follow, previous, tailLines, sinceSeconds }: StreamLogsRequest,
+  { follow, previous, tailLines, sinceSeconds, contains = "" }: StreamLogsRequest,
   deps: LogDeps,
   signal: AbortSignal,
 ): AsyncGenerator<Batch> {
@@ -127,7 +127,8 @@ async function* readPod(
       signal,
     );
     for await (const lines of readTimedLines(chunks)) {
-      yield { lines: lines.map(({ at, text }) => ({ pod: name, functionKey, at, text })) };
+      const wanted = contains === "" ? lines : lines.filter(({ text }) => text.includes(contains));
+      if (wanted.length > 0) yield { lines: wanted.map(({ at, text }) => ({ pod: name, functionKey, at, text })) };
     }
   } catch (thrown) {
     if (!signal.aborted) yield notice(name, `cannot read the output: ${Fault.from(thrown).message}`, deps, functionKey);

@@ -15,6 +15,7 @@ export interface LogFlags {
   readonly tail?: number;
   /** Milliseconds. */
   readonly since?: number;
+  readonly contains?: string;
   readonly timestamps: boolean;
   readonly previous: boolean;
   readonly history: boolean;
@@ -29,12 +30,13 @@ export async function logs(session: Session, flags: LogFlags, of: string): Promi
 }
 
 async function streamOutput(session: Session, key: string, flags: LogFlags, hasPrefix: boolean): Promise<void> {
-  const { function: name, cluster, follow, tail, since, previous } = flags;
+  const { function: name, cluster, follow, tail, since, previous, contains } = flags;
   const query = {
     ...(name === undefined ? {} : { function: await resolveFunction(session, key, name) }),
     ...(cluster === undefined ? {} : { cluster }),
     ...(follow ? { follow: "true" } : {}),
     ...(previous ? { previous: "true" } : {}),
+    ...(contains === undefined ? {} : { contains }),
     ...(tail === undefined ? {} : { tail_lines: String(tail) }),
     ...(since === undefined ? {} : { since_seconds: String(Math.max(1, Math.ceil(since / 1000))) }),
   };

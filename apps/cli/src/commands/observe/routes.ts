@@ -97,6 +97,7 @@ export const logs = command({
     "oaas logs shop-order",
     "oaas logs deployment/shop-order --function place -f",
     "oaas logs shop.Order --cluster edge --tail 20 --since 5m --timestamps",
+    "oaas logs shop-order -f --contains error",
     "oaas logs shop-order --history",
   ],
   flags: {
@@ -111,6 +112,7 @@ export const logs = command({
       brief: "only output of the last 90s, 5m, 2h",
       placeholder: "time",
     },
+    contains: textFlag("only lines that contain this text; --tail counts before", "text"),
     timestamps: booleanFlag("show the time of each line"),
     previous: booleanFlag("output of the previous run of each restarted container"),
     history: booleanFlag("revisions, functions, workloads, pods and events instead, oldest first"),
@@ -160,8 +162,17 @@ export const invoke = command({
   load: async () => (await import("./invoke.ts")).invoke,
 });
 
+/** Refused by design; it exists to name the alternatives. */
+export const exec = command({
+  brief: "Not offered: says why, and what to use instead",
+  examples: ["oaas exec shop-order"],
+  flags: {},
+  positional: optionalArguments("anything", "arguments"),
+  load: async () => (await import("./exec.ts")).refuseExec,
+});
+
 export const top = command({
-  brief: "Show load, requirements and recommendations of each function, the busiest first",
+  brief: "Show load, present CPU and memory, requirements and recommendations of each function, the busiest first",
   examples: [
     "oaas top",
     "oaas top deployment shop-order",

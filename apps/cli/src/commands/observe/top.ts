@@ -1,4 +1,5 @@
 import type { Reply } from "@oaas/contracts/rest";
+import { Fault } from "@oaas/foundation";
 import { pluralOf } from "../../command/kinds.ts";
 import { parseTargets, type ObjectReference } from "../../command/targets.ts";
 import { UsageError } from "../../exit-code.ts";
@@ -16,6 +17,8 @@ import type { Session } from "../../session/session.ts";
 
 type Runtime = Reply<"listClassRuntimes">["value"][number];
 
+type Usage = Reply<"getClusterUsage">["value"][number];
+
 /** One component of a class in one cluster: its signals, requirements, recommendations and last changes. */
 export interface TopRow {
   readonly class_key: string;
@@ -28,6 +31,8 @@ export interface TopRow {
   readonly last_changes: readonly Recommendation[];
   /** Time of the newest measurement. */
   readonly observed_at?: string;
+  /** Present usage of its pods, where the cluster has a metrics API. */
+  readonly usage?: Usage;
 }
 
 export interface TopFlags {
@@ -41,8 +46,39 @@ export async function top(session: Session, flags: TopFlags, ...args: readonly s
   const query = { package_name: flags.package, class_key: flags.class, cluster: flags.cluster };
   const isSelected = await selectRows(session, args);
   const runtimes = await session.listAll("listClassRuntimes", { query });
-  const rows = runtimes.flatMap((runtime) => topRows(runtime).filter((row) => isSelected(runtime, row)));
+  const usages = await readUsages(session, [...new Set(runtimes.flatMap(({ cluster_name }) => cluster_name ?? []))]);
+  const rows = runtimes.flatMap((runtime) =>
+    topRows(runtime, usages.get(runtime.cluster_name ?? "")).filter((row) => isSelected(runtime, row)),
+  );
   session.printList(rows.toSorted(compareRows), topView(session));
+}
+
+/** Clusters that are asked at the same time. */
+const WIDTH = 16;
+
+/** The usage of each cluster; a note names the clusters that cannot report it, and why. */
+async function readUsages(
+  session: Session,
+  clusters: readonly string[],
+): Promise<ReadonlyMap<string, readonly Usage[]>> {
+  const usages = new Map<string, readonly Usage[]>();
+  const reasons = new Map<string, string[]>();
+  const queue = [...clusters];
+  const work = async (): Promise<void> => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      try {
+        usages.set(name, (await session.call("getClusterUsage", { parameters: { name } })).value);
+      } catch (thrown) {
+        const { message } = Fault.from(thrown);
+        reasons.set(message, [...(reasons.get(message) ?? []), name]);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: WIDTH }, work));
+  for (const [reason, names] of reasons) {
+    session.printNote(`note: no present usage from ${names.toSorted().join(", ")}: ${reason}\n`);
+  }
+  return usages;
 }
 
 type RowFilter = (runtime: Runtime, row: TopRow) => boolean;
@@ -86,19 +122,22 @@ async function rowFilter(session: Session, { kind, name }: ObjectReference): Pro
 }
 
 /** The rows of one class runtime. Functions that are not measured have a row as well. */
-export function topRows(runtime: Runtime): TopRow[] {
+export function topRows(runtime: Runtime, usages: readonly Usage[] = []): TopRow[] {
   const {
     functions = [],
     nfr_recommendations: all = [],
     last_applied_recommendations: applied = [],
   } = runtime.status ?? {};
   const requirements = runtime.nfr_compliance?.measurements ?? [];
+  const used = new Map(usages.filter(({ unit_id }) => unit_id === runtime.id).map((one) => [one.component, one]));
   const components = new Set([
     ...functions.map(({ function_key }) => function_key),
     ...[...all, ...applied, ...requirements].map(({ component }) => component),
+    ...used.keys(),
   ]);
   return [...components].map((component) => {
     const recommendations = all.filter((one) => one.component === component);
+    const usage = used.get(component);
     const observed = recommendations.flatMap(({ observed_at }) => observed_at ?? []).toSorted();
     return {
       class_key: runtime.class_key,
@@ -109,6 +148,7 @@ export function topRows(runtime: Runtime): TopRow[] {
       recommendations,
       last_changes: applied.filter((one) => one.component === component),
       ...(observed.length === 0 ? {} : { observed_at: observed.at(-1) as string }),
+      ...(usage === undefined ? {} : { usage }),
     };
   });
 }
@@ -116,7 +156,8 @@ export function topRows(runtime: Runtime): TopRow[] {
 function compareRows(a: TopRow, b: TopRow): number {
   const load = (row: TopRow): number => row.signals["requests_per_second"] ?? -1;
   const name = (row: TopRow): string => `${row.class_key} ${row.cluster} ${row.component}`;
-  return load(b) - load(a) || (name(a) < name(b) ? -1 : 1);
+  const cpu = (row: TopRow): number => row.usage?.cpu_millicores ?? -1;
+  return load(b) - load(a) || cpu(b) - cpu(a) || (name(a) < name(b) ? -1 : 1);
 }
 
 function topView({ environment, colours }: Session): View<TopRow> {
@@ -130,9 +171,9 @@ function topView({ environment, colours }: Session): View<TopRow> {
       { header: "COMPONENT", cell: ({ component }) => component },
       { header: "RPS", cell: ({ signals }) => valueText(signals["requests_per_second"], "") },
       { header: "LATENCY", cell: ({ signals }) => latencyText(signals) },
-      { header: "CPU", cell: ({ signals }) => valueText(signals["p90_millicores"], "cpu") },
-      { header: "MEMORY", cell: ({ signals }) => valueText(signals["p90_bytes"], "memory") },
-      { header: "REPLICAS", cell: ({ signals }) => valueText(signals["ready_replicas"], "") },
+      { header: "CPU", cell: ({ usage }) => valueText(usage?.cpu_millicores, "cpu") },
+      { header: "MEMORY", cell: ({ usage }) => valueText(usage?.memory_bytes, "memory") },
+      { header: "REPLICAS", cell: ({ signals, usage }) => valueText(signals["ready_replicas"] ?? usage?.pods, "") },
       { header: "REQUIREMENTS", cell: ({ requirements }) => complianceText(worstStatus(requirements), colours) },
       {
         header: "RECOMMENDED",
@@ -143,6 +184,8 @@ function topView({ environment, colours }: Session): View<TopRow> {
             .join(", ") || "-",
       },
       { header: "MEASURED", cell: ({ observed_at }) => ageText(observed_at, now) },
+      { header: "CPU P90", isWide: true, cell: ({ signals }) => valueText(signals["p90_millicores"], "cpu") },
+      { header: "MEMORY P90", isWide: true, cell: ({ signals }) => valueText(signals["p90_bytes"], "memory") },
       {
         header: "LAST CHANGE",
         isWide: true,

@@ -16,7 +16,7 @@ import {
   type Ambient,
   type BreakerState,
 } from "@oaas/foundation";
-import type { ClusterHealth, ClusterName, EnforcementReport, Topology, UnitId } from "@oaas/models";
+import type { ComponentUsage, ClusterHealth, ClusterName, EnforcementReport, Topology, UnitId } from "@oaas/models";
 import {
   NOOP_CONTEXT,
   NOOP_LOGGER,
@@ -52,6 +52,7 @@ import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolic
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
 import { enforcementFromWire } from "./wire/enforcement-from-wire.ts";
 import { renderedFromWire } from "./wire/rendered-from-wire.ts";
+import { usageFromWire } from "./wire/usage-from-wire.ts";
 import { reportFromWire, runtimeChangeFromWire } from "./wire/report-from-wire.ts";
 
 /** The registered clusters. Listeners are called when a registration is added, changed or removed. */
@@ -90,6 +91,7 @@ const CALLS = {
   GetEnforcement: { timeoutMs: 5_000, retriedBy: "gateway" },
   ExplainClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
   // The function may take its time, and may have worked although its response was lost.
+  GetUsage: { timeoutMs: 10_000, retriedBy: "gateway" },
   InvokeFunction: { timeoutMs: 60_000, retriedBy: "caller" },
   GetTopology: { timeoutMs: 15_000, retriedBy: "gateway" },
   GetEnvHealth: { timeoutMs: 5_000, maxTimeoutMs: 30_000, retriedBy: "gateway", probe: true },
@@ -210,10 +212,16 @@ export class GrpcCrmGateway implements CrmGateway {
     });
   }
 
+  async usage(cluster: ClusterName, options?: CallOptions): Promise<readonly ComponentUsage[]> {
+    return this.#call(cluster, "GetUsage", options, async ({ info }, call) =>
+      usageFromWire(await info.getUsage({}, call)),
+    );
+  }
+
   async *logs(
     cluster: ClusterName,
     unitId: UnitId,
-    { functionKey, follow, previous, tailLines, sinceSeconds }: LogQuery,
+    { functionKey, follow, previous, tailLines, sinceSeconds, contains }: LogQuery,
     options?: UnitCallOptions,
   ): AsyncGenerator<readonly LogLine[]> {
     const { connection } = this.#stateOf(cluster);
@@ -225,6 +233,7 @@ export class GrpcCrmGateway implements CrmGateway {
       ...(functionKey === undefined ? {} : { functionKey }),
       ...(tailLines === undefined ? {} : { tailLines }),
       ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
+      ...(contains === undefined ? {} : { contains }),
     };
     try {
       const batches = connection.services().deployments.streamLogs(request, { ...options, headers: this.#headers() });

@@ -5,6 +5,7 @@ import {
   clusterCost,
   clusterHealthToWire,
   drainProgress,
+  componentUsage,
   enforcementReportToWire,
   HEADERS,
   omitUndefined,
@@ -56,6 +57,10 @@ export function clusterHandlers(
     getClusterAvailability: async ({ parameters, call }) => {
       const entry = entryOf(parameters);
       return json(availabilityToWire(entry, await directory.reading(entry.name, call), clock.now()));
+    },
+    getClusterUsage: async ({ parameters, call }) => {
+      const usage = await status.usage(entryOf(parameters).name, call);
+      return json(usage.map((one) => componentUsage.toJson(one)));
     },
     addCluster: async ({ body, call, idempotency }) => {
       const entry = await admin.add(registrationOf(body), call, { idempotency });

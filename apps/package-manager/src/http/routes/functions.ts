@@ -15,6 +15,7 @@ export function functionHandlers(functions: FunctionAccess): HandlersOf<"functio
         functionKey: query.function,
         tailLines: query.tail_lines,
         sinceSeconds: query.since_seconds,
+        contains: query.contains,
       });
       const batches = await functions.logs(key, { ...options, follow, previous }, call.signal);
       return { status: 200, events: eventTexts(batches) };

@@ -4,6 +4,7 @@ import * as acknowledgement from "../resources/service/acknowledgement.ts";
 import * as deployment from "../resources/deployment/class-deployment.ts";
 import * as runtime from "../resources/cluster/class-runtime.ts";
 import * as cls from "../resources/package/class.ts";
+import * as clusterUsage from "../resources/cluster/usage.ts";
 import * as clusterAvailability from "../resources/cluster/availability.ts";
 import * as cluster from "../resources/cluster/cluster.ts";
 import * as status from "../resources/deployment/deployment-status.ts";
@@ -94,6 +95,7 @@ export const VIEW_COMPONENTS = {
   DrainProgress: cluster.drainProgress.view,
   DrainedUnit: cluster.drainedUnit.view,
   ClusterAvailability: clusterAvailability.clusterAvailabilityView,
+  ComponentUsage: clusterUsage.componentUsage.view,
   AvailabilityPrior: clusterAvailability.availabilityPrior.view,
   AvailabilityMeasurement: clusterAvailability.availabilityMeasurement.view,
   AvailabilityEstimate: clusterAvailability.availabilityEstimate.view,
@@ -238,6 +240,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ClusterHealth: "The observed health of a cluster.",
   Cluster: "A cluster in the list of clusters.",
   Cordon: "Who keeps new units out of a cluster, since when and why.",
+  ComponentUsage: "The present CPU and memory of the pods of one component.",
   ClusterAvailability: "The promised availability of a cluster against the measured one.",
   AvailabilityPrior: "The availability that an operator promises for a cluster.",
   AvailabilityMeasurement: "The availability of the Kubernetes API and the nodes of a cluster over a window.",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { classRuntimeView } from "../resources/cluster/class-runtime.ts";
 import { enforcementReport } from "../resources/cluster/nfr-status.ts";
 import { clusterAvailabilityView } from "../resources/cluster/availability.ts";
+import { componentUsage } from "../resources/cluster/usage.ts";
 import {
   clusterHealthView,
   clusterRegistrationInput,
@@ -122,6 +123,20 @@ const getClusterAvailability = {
   faults: ["not-found"],
 } as const;
 
+const getClusterUsage = {
+  method: "GET",
+  tag: "clusters",
+  summary: "Read the present CPU and memory of the components in a cluster, from its metrics API",
+  role: "viewer",
+  since: "ours",
+  response: {
+    status: 200,
+    description: "One entry for each component with pods.",
+    schema: z.array(componentUsage.view),
+  },
+  faults: ["not-found", "failed-precondition", "unavailable", "unimplemented"],
+} as const;
+
 const addCluster = {
   method: "POST",
   tag: "clusters",
@@ -206,6 +221,8 @@ export const clusterRoutes = {
     aliasOf: "getClusterHealth",
   },
   getClusterAvailability: { ...getClusterAvailability, path: `${BASE}/clusters/{name}/availability` },
+  getClusterUsage: { ...getClusterUsage, path: `${BASE}/clusters/{name}/usage` },
+  getEnvUsage: { ...getClusterUsage, path: `${BASE}/envs/{name}/usage`, aliasOf: "getClusterUsage" },
   getEnvAvailability: {
     ...getClusterAvailability,
     path: `${BASE}/envs/{name}/availability`,

@@ -22,6 +22,7 @@ const QUERY_PARAMETERS = {
   class_key: "Filter by class key.",
   cluster: "Limit the request to this cluster.",
   condition: "Filter by condition.",
+  contains: "Only lines that contain this text; `tail_lines` counts before.",
   disabled: "Filter by disabled or enabled.",
   dry_run: "Validate the document and report what would change; nothing is written.",
   env: "Same as `cluster`.",
@@ -183,6 +184,7 @@ export const logQuery = parameters(
     previous: queryBoolean(),
     tail_lines: queryInteger({ min: 0, max: 100_000 }),
     since_seconds: queryInteger(secondsOfYear),
+    contains: queryText(),
   },
   checkClusterAliases,
 );

@@ -42,6 +42,8 @@ export const OPERATIONS = {
   getClusterHealth: "GET /api/v1/clusters/{name}/health 200",
   getEnvHealth: "GET /api/v1/envs/{name}/health 200",
   getClusterAvailability: "GET /api/v1/clusters/{name}/availability 200",
+  getClusterUsage: "GET /api/v1/clusters/{name}/usage 200",
+  getEnvUsage: "GET /api/v1/envs/{name}/usage 200",
   getEnvAvailability: "GET /api/v1/envs/{name}/availability 200",
   addCluster: "POST /api/v1/clusters 201",
   addEnv: "POST /api/v1/envs 201",
