@@ -187,7 +187,7 @@ function httpServer(
     handlers: {
       ...packageHandlers(platform.registry),
       ...catalogueHandlers(platform.registry, platform.status),
-      ...deploymentHandlers(platform.deployments, platform.replans, platform.status),
+      ...deploymentHandlers(platform.deployments, platform.replans, platform.pauses, platform.status),
       ...functionHandlers(platform.functions),
       ...documentHandlers(platform.documents),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),

@@ -388,6 +388,7 @@ export function buildStatusReader(
     clock: ambient.clock,
     classes: () => registry.allClasses(),
     metricsOf: (cluster, unitId) => reports.metricsOf(cluster, unitId),
+    pauseOf: (key) => service.pauseOf(key),
     replans: new ReplanStatusReader(new ReplanStore(store), replanSettings(config), () => ambient.clock.now()),
     ...(defaultCluster === undefined ? {} : { defaultCluster }),
   });

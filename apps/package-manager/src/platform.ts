@@ -17,6 +17,7 @@ import type {
   Drains,
   EventFeed,
   FunctionAccess,
+  Pauses,
   Registry,
   Replans,
   StatusReader,
@@ -45,6 +46,7 @@ export interface Platform {
   readonly deployments: Deployments;
   readonly documents: Documents;
   readonly replans: Replans;
+  readonly pauses: Pauses;
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly cordons: Cordons;
@@ -93,6 +95,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     deployments: core.service,
     documents: new DocumentSets({ registry: core.registry, deployments: core.parts }),
     replans: buildReplans(ports, core),
+    pauses: core.parts.pauses,
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
     cordons: clusters.cordons,
@@ -142,6 +145,7 @@ async function startParts({ clusters, runtimes, core, drift, replanner, events }
   await core.registry.start();
   await core.service.start();
   connectParts({ clusters, runtimes, drift, replanner });
+  core.parts.pauses.onChange(() => replanner.notify());
   runtimes.watcher.start();
   drift.start();
   replanner.start();

@@ -16,6 +16,7 @@ import type {
   Topology,
   UnitId,
   DeploymentRevision,
+  DeploymentPause,
   DrainProgress,
   DeploymentStatus,
   EnforcementReport,
@@ -127,6 +128,8 @@ export interface PlanPreview {
   readonly loss: ClusterLoss | undefined;
   /** What it would change in each cluster, when requested. */
   readonly objects?: readonly ClusterObjects[];
+  /** The pause that keeps the plan from being applied. */
+  readonly pause?: DeploymentPause | undefined;
 }
 
 export interface Diff {
@@ -255,6 +258,19 @@ export interface Deployments {
   diff(key: DeploymentKey, from?: number, to?: number): Promise<DeploymentDiff>;
   /** Unit ids by cluster; empty for an unknown key. */
   mappings(key: DeploymentKey): Promise<Readonly<Record<ClusterName, UnitId>>>;
+}
+
+/** The end of a pause: a time, or a duration. */
+export interface PauseRequest {
+  readonly until?: string;
+  readonly durationSeconds?: number;
+}
+
+/** Pauses keep everything except a deletion from changing the clusters of a deployment. */
+export interface Pauses {
+  /** Replaces an earlier pause. */
+  pause(key: DeploymentKey, request: PauseRequest, call: Call): Promise<void>;
+  resume(key: DeploymentKey): Promise<void>;
 }
 
 /** New plans for running deployments. */

@@ -135,6 +135,7 @@ export type {
   OperationStatus,
   ReportedMetric,
 } from "./observed/deployment-status.ts";
+export type { DeploymentPause } from "./observed/deployment-pause.ts";
 export { DrainedUnitState, type DrainedUnit, type DrainProgress } from "./observed/drain-progress.ts";
 export {
   ReplanReason,

@@ -46,7 +46,7 @@ export function rollBackDeployment(
 ): Promise<Acknowledgement> {
   const { deployments, planning } = deps;
   const stage = async (): Promise<StagedDeployment> => {
-    const snapshot = await loadSnapshot(deps, key);
+    const [snapshot, unpaused] = await Promise.all([loadSnapshot(deps, key), deps.pauses.stageUnpaused(key)]);
     if (snapshot.current === undefined) throw notFound("deployment", key);
     assertVersion(snapshot, ifVersion);
     const [entry, plan] = await Promise.all([deployments.revision(key, revision), deployments.plan(key, revision)]);
@@ -56,6 +56,7 @@ export function rollBackDeployment(
     const { withdrawn } = entry.record;
     const deployment = entry.record.deployment as NamedDeployment;
     const references = combineTransactions(
+      unpaused,
       await planning.stagePackageReference(deployment),
       await planning.stageClusterReferences(plan, withdrawn),
     );

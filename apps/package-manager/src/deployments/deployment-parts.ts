@@ -24,6 +24,7 @@ import { UnitSender, type UnitEncoder } from "../sagas/unit-sender.ts";
 import { DeploymentStore } from "../stores/deployment-store.ts";
 import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call } from "../use-cases.ts";
+import { DeploymentPauses } from "./deployment-pauses.ts";
 import { OpenOperations } from "./open-operations.ts";
 import type { PlanInputSources } from "./planning/gather-plan-input.ts";
 import type { PlanDeps } from "./plan-deployment.ts";
@@ -68,6 +69,7 @@ export interface DeploymentParts {
   readonly deployments: DeploymentStore;
   /** Every deployment, in memory. */
   readonly view: CollectionView<DeploymentRecord>;
+  readonly pauses: DeploymentPauses;
   readonly unaccounted: UnaccountedUnits;
   readonly engine: SagaEngine;
   readonly sender: UnitSender;
@@ -94,6 +96,7 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
     store,
     deployments,
     view,
+    pauses: new DeploymentPauses({ store, deployments, ambient }),
     unaccounted: new UnaccountedUnits({ store, logger, meter: options.meter ?? NOOP_METER }),
     engine,
     sender,

@@ -1,5 +1,5 @@
 import { Fault } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey, PackageName, OperationStatus } from "@oaas/models";
+import type { ClusterName, DeploymentKey, DeploymentPause, PackageName, OperationStatus } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
@@ -38,11 +38,13 @@ export class DeploymentService implements Deployments {
   /** Loads the lists, then resumes the sagas of processes that died. */
   async start(): Promise<void> {
     await this.#deps.view.start();
+    await this.#deps.pauses.start();
     await this.#deps.engine.start();
   }
 
   async close(graceMs?: number): Promise<void> {
     await this.#deps.engine.close(graceMs);
+    await this.#deps.pauses.close();
     await this.#deps.view.close();
   }
 
@@ -63,6 +65,11 @@ export class DeploymentService implements Deployments {
   operation(key: DeploymentKey): OperationStatus | undefined {
     const saga = this.#deps.engine.peek(subjectOf(key));
     return saga && operationStatus(saga);
+  }
+
+  /** The pause of a deployment; undefined when it has none. */
+  pauseOf(key: DeploymentKey): DeploymentPause | undefined {
+    return this.#deps.pauses.of(key);
   }
 
   async record(key: DeploymentKey): Promise<DeploymentRecord | undefined> {

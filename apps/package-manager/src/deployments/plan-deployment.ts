@@ -5,6 +5,7 @@ import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { PlanPreview, PlanRequest } from "../use-cases.ts";
 import { desiredPlan } from "./deployment-snapshot.ts";
+import type { DeploymentPauses } from "./deployment-pauses.ts";
 import type { Planning } from "./planning/planning.ts";
 
 export interface PlanDeps {
@@ -12,11 +13,12 @@ export interface PlanDeps {
   readonly planning: Pick<Planning, "plan" | "remember">;
   /** Asks the clusters of a plan what it would change there. */
   readonly render: (plan: DeploymentPlan, previous: DeploymentPlan | undefined) => Promise<readonly ClusterObjects[]>;
+  readonly pauses: Pick<DeploymentPauses, "of">;
 }
 
 /** Plans a deployment without changing anything, and compares the plan with the one in force. */
 export async function planOnly(
-  { deployments, planning, render }: PlanDeps,
+  { deployments, planning, render, pauses }: PlanDeps,
   request: PlanRequest,
 ): Promise<PlanPreview> {
   const { key } = request.deployment;
@@ -27,7 +29,7 @@ export async function planOnly(
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });
   planning.remember(plan);
-  const preview = { plan, changes: previous && comparePlans(previous, plan), loss };
+  const preview = { plan, changes: previous && comparePlans(previous, plan), loss, pause: pauses.of(key) };
   return request.objects === true ? { ...preview, objects: await render(plan, previous) } : preview;
 }
 

@@ -17,6 +17,7 @@ import {
   loadSnapshot,
   type DeploymentSnapshot,
 } from "./deployment-snapshot.ts";
+import type { DeploymentPauses } from "./deployment-pauses.ts";
 import type { PackageSource } from "./planning/gather-plan-input.ts";
 import type { Planning } from "./planning/planning.ts";
 import type { Launched, SagaLauncher, StagedOperation } from "./saga-launcher.ts";
@@ -27,6 +28,7 @@ export interface StageDeps {
   readonly launcher: SagaLauncher;
   readonly planning: Planning;
   readonly sender: Pick<UnitSender, "digest">;
+  readonly pauses: Pick<DeploymentPauses, "stageUnpaused">;
   readonly unaccounted: Pick<UnaccountedUnits, "ofDeployment">;
   readonly policy: RolloutPolicy;
   readonly clock: Clock;
@@ -66,7 +68,7 @@ export async function stageDeployment(
   const { key } = request.deployment;
   const masked = maskedInDeployment(request.deployment);
   if (masked.length > 0) throw invalidArgument(`deployment "${key}"`, masked);
-  const snapshot = await loadSnapshot(deps, key);
+  const [snapshot, unpaused] = await Promise.all([loadSnapshot(deps, key), deps.pauses.stageUnpaused(key)]);
   assertVersion(snapshot, ifVersion);
   if (request.isKeyDerived === true) assertSameClass(snapshot, request.deployment);
   const previous = await desiredPlan(deployments, snapshot);
@@ -81,7 +83,11 @@ export async function stageDeployment(
   const isUnchanged = entry?.planDigest === plan.digest && entry.digest === specDigest(deployment);
   if (isUnchanged && entry.withdrawn.length === 0)
     return { ...(await stageRenewal(deps, snapshot, call)), plan, previous };
-  const references = combineTransactions(planned.packageReference, await planning.stageClusterReferences(plan));
+  const references = combineTransactions(
+    unpaused,
+    planned.packageReference,
+    await planning.stageClusterReferences(plan),
+  );
   const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn: [], call });
   return { ...staged, plan, previous, references };
 }

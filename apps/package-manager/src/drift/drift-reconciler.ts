@@ -27,6 +27,7 @@ export interface DriftReconcilerOptions {
   readonly engine: Pick<SagaEngine, "get" | "peek">;
   readonly launcher: SagaLauncher;
   readonly policy: RolloutPolicy;
+  readonly pauses: RepairDeps["pauses"];
   readonly unaccounted: UnaccountedUnits;
   readonly gateway: Pick<CrmGateway, "remove" | "runtimes">;
   readonly clusters: Pick<ClusterDirectory, "list" | "reading">;

@@ -3,6 +3,7 @@ import type { ClusterName, DeploymentKey, DriftCorrection } from "@oaas/models";
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { combineTransactions, conflictOf, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { loadSnapshot, runningSaga } from "../deployments/deployment-snapshot.ts";
+import type { DeploymentPauses } from "../deployments/deployment-pauses.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import { BACKGROUND } from "../records/deployment-saga.ts";
@@ -18,6 +19,7 @@ export interface RepairDeps {
   readonly engine: Pick<SagaEngine, "get">;
   readonly launcher: SagaLauncher;
   readonly policy: RolloutPolicy;
+  readonly pauses: Pick<DeploymentPauses, "of">;
   readonly ids: Ids;
   readonly clock: Clock;
   /** A unit was found changed or missing; it is sent again. */
@@ -48,7 +50,9 @@ export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): 
   const due = [...findings].filter(({ stored: { record }, reports, excluded }) => {
     const next = settleOutcome(withReports(record, reports), deps.clock.now());
     const requester = { by: BACKGROUND.drift, correlationId: "" };
-    return next !== record || repairSaga(next, excluded, deps.policy, requester) !== undefined;
+    return (
+      next !== record || (!isPaused(deps, next) && repairSaga(next, excluded, deps.policy, requester) !== undefined)
+    );
   });
   const repaired: DeploymentKey[] = [];
   const queue = due.values();
@@ -59,6 +63,11 @@ export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): 
   };
   await Promise.all(Array.from({ length: MAX_PARALLEL }, worker));
   return repaired;
+}
+
+/** Reports of a paused deployment are recorded, and repaired when the pause ends. A deletion continues. */
+function isPaused({ pauses }: RepairDeps, { deployment, deletion }: DeploymentRecord): boolean {
+  return deletion === undefined && pauses.of(deployment.key) !== undefined;
 }
 
 async function tryRepair(deps: RepairDeps, finding: Finding): Promise<boolean> {
@@ -82,7 +91,8 @@ async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding):
   const reported = withUnitDrift(current.record, withReports(current.record, reports), reports, deps.clock.now());
   const record = settleOutcome(reported, deps.clock.now());
   const correlationId = ids.uuid();
-  const saga = repairSaga(record, excluded, policy, { by: BACKGROUND.drift, correlationId });
+  const requester = { by: BACKGROUND.drift, correlationId };
+  const saga = isPaused(deps, record) ? undefined : repairSaga(record, excluded, policy, requester);
   try {
     const parts = [deployments.stagePut(key, current, record), ...(await stageOutcome(deployments, key, record))];
     if (saga === undefined) await deps.store.commit(combineTransactions(...parts));

@@ -20,7 +20,7 @@ import type { ReviewDeps } from "./review-deployment.ts";
 
 export type ProposalDeps = Pick<
   ReviewDeps,
-  "deployments" | "engine" | "launcher" | "planning" | "sender" | "policy" | "replans" | "clock"
+  "deployments" | "engine" | "launcher" | "planning" | "sender" | "policy" | "pauses" | "replans" | "clock"
 >;
 
 /**
@@ -46,7 +46,11 @@ async function stageProposal(
   call: Call,
 ): Promise<StagedDeployment> {
   const { deployments, planning, replans } = deps;
-  const [snapshot, stored] = await Promise.all([loadSnapshot(deps, key), replans.replan(key)]);
+  const [snapshot, stored, unpaused] = await Promise.all([
+    loadSnapshot(deps, key),
+    replans.replan(key),
+    deps.pauses.stageUnpaused(key),
+  ]);
   if (snapshot.current === undefined) throw notFound("deployment", key);
   const record = proposedRecord(snapshot, stored?.record);
   const { plan: proposal } = record;
@@ -73,7 +77,7 @@ async function stageProposal(
     ...staged,
     plan,
     previous: before,
-    references: combineTransactions(packageReference, await planning.stageClusterReferences(plan, withdrawn)),
+    references: combineTransactions(unpaused, packageReference, await planning.stageClusterReferences(plan, withdrawn)),
     parts: [...staged.parts, replans.stageReplan(key, stored, applied)],
   };
 }

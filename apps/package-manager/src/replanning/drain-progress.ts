@@ -9,6 +9,7 @@ import {
   type DrainProgress,
 } from "@oaas/models";
 import type { CollectionView } from "@oaas/storage";
+import { pauseText, type DeploymentPauses } from "../deployments/deployment-pauses.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import type { DeploymentRecord, Placement } from "../records/deployment-record.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
@@ -21,6 +22,7 @@ export interface DrainProgressDeps {
   readonly view: Pick<CollectionView<DeploymentRecord>, "all">;
   readonly engine: Pick<SagaEngine, "peek">;
   readonly replans: Pick<ReplanStore, "replan">;
+  readonly pauses: Pick<DeploymentPauses, "of">;
   readonly clusters: Pick<ClusterDirectory, "get">;
 }
 
@@ -38,6 +40,11 @@ export async function readDrainProgress(deps: DrainProgressDeps, cluster: Cluste
     const replan = (await deps.replans.replan(key))?.record;
     const isCurrent = replan !== undefined && describesRevision(replan, record.desired?.revision);
     const isRunning = saga !== undefined && isOpen(saga);
+    const pause = deps.pauses.of(key);
+    if (pause !== undefined) {
+      remaining.push({ deployment: key, state: DrainedUnitState.blocked, message: pauseText(pause) });
+      continue;
+    }
     remaining.push({ deployment: key, ...unitProgress(placement, isRunning, isCurrent ? replan : undefined) });
   }
   return omitUndefined({

@@ -151,7 +151,7 @@ export class Replanner {
       outages.get(cluster)?.since,
       this.#options.recommended(deployment, cluster),
     ]);
-    return JSON.stringify([desired.revision, wanted, world]);
+    return JSON.stringify([desired.revision, wanted, world, this.#options.pauses.of(deployment.key)]);
   }
 
   async #run(): Promise<void> {

@@ -9,6 +9,7 @@ import {
   runningSaga,
   type DeploymentSnapshot,
 } from "../deployments/deployment-snapshot.ts";
+import type { DeploymentPauses } from "../deployments/deployment-pauses.ts";
 import type { Planning } from "../deployments/planning/planning.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
 import { stageRollOut } from "../deployments/stage-deployment.ts";
@@ -37,6 +38,7 @@ export interface ReviewDeps {
   readonly planning: Planning;
   readonly sender: Pick<UnitSender, "digest">;
   readonly policy: RolloutPolicy;
+  readonly pauses: Pick<DeploymentPauses, "of" | "stageUnpaused">;
   readonly replans: ReplanStore;
   readonly settings: ReplanSettings;
   readonly audit: BackgroundAudit;
@@ -84,6 +86,8 @@ export async function reviewDeployment(
   const drain = drainOf(record, clusters.drains);
   if (mode === ReplanMode.off && drain === undefined) return drop(deps, stored, fence, record.desired.revision);
   if (runningSaga(snapshot) !== undefined) return { result: "busy" };
+  const pause = deps.pauses.of(key);
+  if (pause !== undefined) return { result: "waiting", dueAtMs: Date.parse(pause.until) };
   if (drain !== undefined && clusters.isDrainBusy) return { result: "busy" };
   const { lost, waiting, dueAtMs } = lostClusters(deps, record, clusters);
   if (waiting && drain === undefined) return { result: "waiting", ...(dueAtMs === undefined ? {} : { dueAtMs }) };
@@ -302,8 +306,9 @@ async function apply(deps: ReviewDeps, change: AutomaticRollOut): Promise<void> 
     const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn, call, gate });
     const applied = replans.stageReplan(key, stored, { ...replan, revision: staged.revision });
     const references = await planning.stageClusterReferences(plan, withdrawn);
+    const unpaused = await deps.pauses.stageUnpaused(key);
     const operations = staged.operation === undefined ? [] : [staged.operation];
-    await launcher.commit(operations, [references, applied, ...staged.parts, ...also]);
+    await launcher.commit(operations, [references, unpaused, applied, ...staged.parts, ...also]);
     end({ status: 200, reason: replan.message });
     logger.info("applied re-plan", {
       [LOG_FIELDS.deploymentId]: key,

@@ -1,4 +1,4 @@
-import type { Explanation } from "@oaas/contracts/rest";
+import { omitUndefined, type Explanation } from "@oaas/contracts/rest";
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type {
   ComponentUsage,
@@ -6,6 +6,7 @@ import type {
   ClassRuntime,
   ClusterName,
   DeploymentKey,
+  DeploymentPause,
   EnforcementReport,
   ReportedMetric,
   Topology,
@@ -58,6 +59,7 @@ export interface StatusReaderDeps {
   /** The metrics that a cluster reported of a unit. */
   readonly metricsOf?: (cluster: ClusterName, unitId: UnitId) => readonly ReportedMetric[];
   readonly replans?: Pick<ReplanStatusReader, "read">;
+  readonly pauseOf?: (key: DeploymentKey) => DeploymentPause | undefined;
   /** Preferred when several clusters have the unit. */
   readonly defaultCluster?: ClusterName;
 }
@@ -95,7 +97,7 @@ export class ClusterStatusReader implements StatusReader {
     const notServing = new Set(status.clusters.flatMap((each) => (each.serving ? [] : [each.cluster])));
     const replan = await this.#deps.replans?.read(key, record, notServing);
     const planned = withPlan(status, await plan, observations, (name) => this.#deps.clusters.get(name)?.cost);
-    return { ...planned, ...(replan === undefined ? {} : { replan }) };
+    return omitUndefined({ ...planned, replan, pause: this.#deps.pauseOf?.(key) });
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {

@@ -1,4 +1,4 @@
-import type { DeploymentKey, RevisionOutcome } from "@oaas/models";
+import type { DeploymentKey, DeploymentPause, RevisionOutcome } from "@oaas/models";
 import {
   Collection,
   type CollectionDefinition,
@@ -10,6 +10,7 @@ import { revisionId, type DeploymentRecord, type RevisionRecord } from "../recor
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ReplanRecord } from "../records/replan-record.ts";
 import { EndedDeployments } from "./ended-deployments.ts";
+import { PAUSES } from "./pause-store.ts";
 import { REPLANS } from "./replan-store.ts";
 
 /** The view keeps every deployment decoded; sharing those objects makes single reads cheap. */
@@ -42,6 +43,7 @@ export class DeploymentStore {
   readonly #revisions: Collection<RevisionRecord>;
   readonly #plans: Collection<DeploymentPlan>;
   readonly #replans: Collection<ReplanRecord>;
+  readonly #pauses: Collection<DeploymentPause>;
 
   constructor(store: KeyValueStore) {
     this.ended = new EndedDeployments(store);
@@ -49,6 +51,7 @@ export class DeploymentStore {
     this.#revisions = new Collection(store, REVISIONS);
     this.#plans = new Collection(store, PLANS);
     this.#replans = new Collection(store, REPLANS);
+    this.#pauses = new Collection(store, PAUSES);
   }
 
   get(key: DeploymentKey): Promise<StoredDeployment | undefined> {
@@ -104,6 +107,7 @@ export class DeploymentStore {
       this.#revisions.stageDeletePrefix(under),
       this.#plans.stageDeletePrefix(under),
       this.#replans.stageDeleteUnread(current.id),
+      this.#pauses.stageDeleteUnread(current.id),
       this.ended.stage(current.id, current.record.unitRevision),
     ];
   }

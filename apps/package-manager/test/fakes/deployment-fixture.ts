@@ -199,6 +199,7 @@ export class DeploymentFixture {
     .package;
   packageRevision = 1;
   readonly #managers: ManagerUnderTest[] = [];
+  readonly #earlier = new Map<number, Package>();
 
   constructor(at: FixtureStore, clusters: readonly string[]) {
     this.at = at;
@@ -223,12 +224,13 @@ export class DeploymentFixture {
     return { record: { package: this.package, revision: this.packageRevision }, stage: { writes: [] } };
   }
 
-  async revision(): Promise<{ package: Package; revision: number }> {
-    return { package: this.package, revision: this.packageRevision };
+  async revision(_name?: string, revision = this.packageRevision): Promise<{ package: Package; revision: number }> {
+    return { package: this.#earlier.get(revision) ?? this.package, revision };
   }
 
   /** Publishes another image, so that every unit changes. */
   publish(): void {
+    this.#earlier.set(this.packageRevision, this.package);
     this.packageRevision += 1;
     this.package = {
       ...this.package,

@@ -3,6 +3,7 @@ import type { ClusterName, DeploymentKey, UnitId } from "../fields/ids.ts";
 import type { FunctionStatus } from "./class-runtime.ts";
 import type { PlanPrice } from "./plan-price.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
+import type { DeploymentPause } from "./deployment-pause.ts";
 import type { ReplanStatus } from "./replan-status.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
 import type { DriftCorrection } from "./drift-correction.ts";
@@ -87,5 +88,7 @@ export interface DeploymentStatus {
   readonly requirements?: readonly RequirementStatus[];
   /** Present while there is a new plan, or a cluster is lost. */
   readonly replan?: ReplanStatus;
+  /** Present while the deployment is paused. */
+  readonly pause?: DeploymentPause;
   readonly updatedAt: string;
 }

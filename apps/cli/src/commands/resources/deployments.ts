@@ -52,6 +52,11 @@ function statusText(state: DeploymentState, session: Session): string {
     ...availabilityLines(state, colours),
     ...priceLines(state.price),
     ...(state.requirements ?? []).map(({ summary }) => `requirement: ${summary}`),
+    ...(state.pause === undefined
+      ? []
+      : [
+          `${colours.warn("paused")} by ${state.pause.by} until ${state.pause.until}${state.pause.reason === undefined ? "" : `: ${state.pause.reason}`}`,
+        ]),
     ...replanLines(state.replan, colours),
     ...(operation === null
       ? []

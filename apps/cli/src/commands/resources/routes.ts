@@ -1,6 +1,6 @@
 import { CONDITION_WORDS, pascalCase } from "@oaas/contracts/health";
 import { buildRouteMap } from "@stricli/core";
-import { parseDecimal, parseFraction, parseNonEmpty } from "../../command/argument-parsers.ts";
+import { parseDecimal, parseDuration, parseFraction, parseNonEmpty } from "../../command/argument-parsers.ts";
 import { completeNames } from "../../command/complete.ts";
 import { command, deploymentArgument, optionalArgument, requiredArgument } from "../../command/command.ts";
 import {
@@ -170,6 +170,27 @@ export const deployments = buildRouteMap({
       aliases: { y: "yes" },
       positional: keyOfDeployment,
       load: async () => (await import("./replan.ts")).replanDeployment,
+    }),
+    pause: command({
+      brief: "Pause a deployment: until the pause ends, nothing changes its clusters, except its deletion",
+      examples: [
+        "oaas deployment pause shop-order --for 2h --reason 'release of the customer'",
+        "oaas deployment pause shop-order --until 2026-12-01T08:00:00Z",
+      ],
+      flags: {
+        for: numberFlag("how long: 30m, 2h", "duration", parseDuration),
+        until: textFlag("when the pause ends: 2026-12-01T08:00:00Z", "time"),
+        reason: reasonFlag,
+      },
+      positional: keyOfDeployment,
+      load: async () => (await import("./pause.ts")).pauseDeployment,
+    }),
+    resume: command({
+      brief: "End the pause of a deployment",
+      examples: ["oaas deployment resume shop-order"],
+      flags: {},
+      positional: keyOfDeployment,
+      load: async () => (await import("./pause.ts")).resumeDeployment,
     }),
     cancel: command({
       brief: "Cancel the running operation of a deployment",

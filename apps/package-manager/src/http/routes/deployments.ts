@@ -9,7 +9,7 @@ import { invalidArgument } from "@oaas/foundation";
 import type { DeploymentKey, DeploymentRevision } from "@oaas/models";
 import { maskDeployment } from "../../masking/mask-settings.ts";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
-import type { Acknowledgement, Deployments, Replans, StatusReader } from "../../use-cases.ts";
+import type { Acknowledgement, Deployments, Pauses, Replans, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf, type HttpReply } from "../handler.ts";
 import { deploymentJson, maskedDeploymentJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
@@ -20,6 +20,7 @@ import { accepted, acknowledged, pageHeaders } from "./replies.ts";
 export function deploymentHandlers(
   deployments: Deployments,
   replans: Replans,
+  pauses: Pauses,
   status: StatusReader,
 ): HandlersOf<"deployments" | "plans"> {
   const keyIn = (parameters: Parameters): DeploymentKey => parameters["key"] as DeploymentKey;
@@ -53,6 +54,17 @@ export function deploymentHandlers(
     },
     replanDeployment: async ({ parameters, body, call, idempotency }) =>
       applied(await replans.apply(keyIn(parameters), body.plan_digest, withReason(call, body.reason), { idempotency })),
+    pauseDeployment: async ({ parameters, body, call }) => {
+      const key = keyIn(parameters);
+      const request = omitUndefined({ until: body.until, durationSeconds: body.duration_secs });
+      await pauses.pause(key, request, withReason(call, body.reason));
+      return json(deploymentStatusToWire(await status.status(key)));
+    },
+    resumeDeployment: async ({ parameters }) => {
+      const key = keyIn(parameters);
+      await pauses.resume(key);
+      return json(deploymentStatusToWire(await status.status(key)));
+    },
     cancelDeployment: async ({ parameters, call }) => {
       const key = keyIn(parameters);
       await deployments.cancel(key, call);

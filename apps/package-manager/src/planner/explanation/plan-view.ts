@@ -1,12 +1,13 @@
 import {
   availabilityEstimateToWire,
   clusterLossToWire,
+  deploymentPause,
   plannedAvailabilityToWire,
   planPriceToWire,
   statedRequirementToWire,
   type planView,
 } from "@oaas/contracts/rest";
-import type { ClusterLoss, StatedRequirement } from "@oaas/models";
+import type { ClusterLoss, DeploymentPause, StatedRequirement } from "@oaas/models";
 import type { z } from "zod";
 import type { ClusterVerdict, CompletePlan, Decision, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import type { PlanDifference } from "./compare-plans.ts";
@@ -21,10 +22,11 @@ interface PlanOutcome {
   readonly changes: readonly PlanDifference[] | undefined;
   readonly loss: ClusterLoss | undefined;
   readonly objects?: readonly ClusterObjects[];
+  readonly pause?: DeploymentPause | undefined;
 }
 
 /** A plan in the JSON of the REST API. */
-export function planToWire({ plan, changes, loss, objects }: PlanOutcome): z.output<typeof planView> {
+export function planToWire({ plan, changes, loss, objects, pause }: PlanOutcome): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
   return {
     digest: plan.digest,
@@ -45,6 +47,7 @@ export function planToWire({ plan, changes, loss, objects }: PlanOutcome): z.out
     price: planPriceToWire(plan.price),
     changes: changes ?? null,
     cluster_loss: loss === undefined ? null : clusterLossToWire(loss),
+    ...(pause === undefined ? {} : { pause: deploymentPause.toJson(pause) }),
     decisions: plan.decisions.map(decisionToWire),
     explanation: planText(plan),
     ...(objects === undefined ? {} : { objects: planObjectsToWire(objects) }),

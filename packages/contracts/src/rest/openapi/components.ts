@@ -22,6 +22,7 @@ import * as price from "../resources/deployment/plan-price.ts";
 import * as objects from "../resources/deployment/plan-objects.ts";
 import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
+import * as pause from "../resources/deployment/deployment-pause.ts";
 import * as replan from "../resources/deployment/replan-status.ts";
 import * as requirement from "../resources/deployment/requirement-status.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
@@ -61,6 +62,7 @@ export const INPUT_COMPONENTS = {
   InvocationRequest: access.invocationInput,
   RollbackRequest: revision.rollbackInput,
   ReplanRequest: replan.replanInput,
+  PauseRequest: pause.pauseInput,
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
   CordonRequest: cluster.cordonInput,
   DrainRequest: cluster.drainInput,
@@ -121,6 +123,7 @@ export const VIEW_COMPONENTS = {
   ClusterDeploymentStatus: status.clusterDeploymentStatusView,
   ReportedMetric: status.reportedMetricView,
   Operation: status.operationView,
+  DeploymentPause: pause.deploymentPause.view,
   ReplanStatus: replan.replanStatus.view,
   ReplanBudget: replan.replanBudget.view,
   StatedRequirement: requirement.statedRequirement.view,
@@ -271,6 +274,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DrainRequest: "Why a cluster is drained, and whether stored objects may be lost.",
   DrainProgress: "Which deployments still have a unit in a cluster that is drained.",
   DrainedUnit: "A deployment that still has a unit in the cluster, and what it waits for.",
+  PauseRequest: "How long to pause a deployment, and why.",
+  DeploymentPause: "A pause of a deployment: who, why, and until when.",
   ReplanStatus: "A new plan for a running deployment: why, what changes, and whether it is applied.",
   ReplanBudget: "Automatic changes of the last hour, and their limits.",
   StatedRequirement: "A requirement that a deployment states, and what the plan does with it.",

@@ -3,6 +3,7 @@ import { classDeploymentView, deploymentRequestInput } from "../resources/deploy
 import { deploymentStatusView } from "../resources/deployment/deployment-status.ts";
 import { explanationView } from "../resources/deployment/explanation.ts";
 import { invocationInput, invocationView, logLineView } from "../resources/deployment/function-access.ts";
+import { pauseInput } from "../resources/deployment/deployment-pause.ts";
 import { replanInput } from "../resources/deployment/replan-status.ts";
 import { planRequestInput, planView } from "../resources/deployment/plan.ts";
 import {
@@ -221,6 +222,27 @@ export const deploymentRoutes = {
     otherResponses: [{ status: 202, description: "Still in progress; poll the status URL.", schema: acceptedView }],
     faults: deploymentFaults,
     idempotent: true,
+  },
+  pauseDeployment: {
+    method: "POST",
+    path: `${BASE}/deployments/{key}/pause`,
+    tag: "deployments",
+    summary: "Pause a deployment: until the pause ends, nothing changes its clusters, except its deletion",
+    role: "deployer",
+    since: "ours",
+    body: pauseInput,
+    response: { status: 200, description: "The status with the pause.", schema: deploymentStatusView },
+    faults: ["not-found"],
+  },
+  resumeDeployment: {
+    method: "POST",
+    path: `${BASE}/deployments/{key}/resume`,
+    tag: "deployments",
+    summary: "End the pause of a deployment",
+    role: "deployer",
+    since: "ours",
+    response: { status: 200, description: "The status without the pause.", schema: deploymentStatusView },
+    faults: ["not-found"],
   },
   cancelDeployment: {
     method: "POST",

@@ -23,6 +23,8 @@ export const OPERATIONS = {
   diffDeployment: "GET /api/v1/deployments/{key}/diff 200",
   rollBackDeployment: "POST /api/v1/deployments/{key}/rollback 200 202",
   replanDeployment: "POST /api/v1/deployments/{key}/replan 200 202",
+  pauseDeployment: "POST /api/v1/deployments/{key}/pause 200",
+  resumeDeployment: "POST /api/v1/deployments/{key}/resume 200",
   cancelDeployment: "POST /api/v1/deployments/{key}/cancel 200",
   streamDeploymentEvents: "GET /api/v1/deployments/{key}/events 200 text/event-stream",
   streamDeploymentLogs: "GET /api/v1/deployments/{key}/logs 200 text/event-stream",

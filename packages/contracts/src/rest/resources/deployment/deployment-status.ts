@@ -37,6 +37,7 @@ import { functionStatus } from "../cluster/class-runtime.ts";
 import { healthCondition, revisionOutcome } from "./health.ts";
 import { planPrice } from "./plan-price.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
+import { deploymentPause } from "./deployment-pause.ts";
 import { replanStatus } from "./replan-status.ts";
 import { requirementStatus } from "./requirement-status.ts";
 import { driftField } from "../cluster/drift-correction.ts";
@@ -181,6 +182,11 @@ const deploymentStatus = resource<DeploymentStatus>()({
     "replan",
     "New plan for the running deployment, or the wait for one while a cluster is lost; absent without either.",
     nested(replanStatus),
+  ),
+  pause: optional(
+    "pause",
+    "Present while the deployment is paused: nothing changes its clusters, except its deletion.",
+    nested(deploymentPause),
   ),
   updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
 });

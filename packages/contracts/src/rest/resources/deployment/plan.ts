@@ -16,6 +16,7 @@ import {
 import { availabilityEstimate } from "../cluster/availability.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { clusterLoss } from "./cluster-loss.ts";
+import { deploymentPause } from "./deployment-pause.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 import { planObjectsView } from "./plan-objects.ts";
 import { planPrice } from "./plan-price.ts";
@@ -150,6 +151,10 @@ export const planView = view({
   cluster_loss: field(
     "What the loss of `what_if.clusters_down` does to the deployment; null without that assumption.",
     clusterLoss.view.nullable(),
+  ),
+  pause: field(
+    "Present while the deployment is paused: the plan cannot be applied before it ends.",
+    deploymentPause.view.optional(),
   ),
   decisions: field("Decisions in order: rule, inputs, outcome and what would change it.", z.array(decisionView)),
   explanation: field("Human-readable explanation of the plan.", z.string()),
