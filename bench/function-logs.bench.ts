@@ -44,7 +44,7 @@ export const bench: Bench = {
             unit: "MiB",
             note: "both managers and the reader",
           },
-          { name: "taken from pods while nobody reads", value: stalled / MIB, unit: "MiB", note: "endless output" },
+          { name: "taken from pods while no one reads", value: stalled / MIB, unit: "MiB", note: "endless output" },
         ],
         ratios: [
           {
@@ -54,7 +54,7 @@ export const bench: Bench = {
             explains: "The stream of 100 pods keeps up with 20,000 lines per second.",
           },
           {
-            name: "64 MiB / taken while nobody reads",
+            name: "64 MiB / taken while no one reads",
             value: (64 * MIB) / stalled,
             floor: 1,
             explains: "A reader that stops also stops the pods: nothing piles up in the managers.",
