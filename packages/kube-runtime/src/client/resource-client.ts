@@ -113,7 +113,8 @@ export class ResourceClient<T extends KubeObject> {
     const { namespace, ...rest } = query;
     const call = { ...this.#call("list", "GET", this.#collection(namespace), "list"), once };
     const list = await this.#requester.json<RawList<Stored<T>> | null>({ ...call, query: { ...rest } }, options);
-    const resourceVersion = list?.metadata?.resourceVersion;
+    const { isVersioned = true } = this.type;
+    const resourceVersion = list?.metadata?.resourceVersion ?? (isVersioned ? undefined : "");
     // Treating any other body as an empty list would delete every cached object.
     if (typeof resourceVersion !== "string" || !(Array.isArray(list?.items) || list?.items === null)) {
       throw unexpectedResponse(call, "list");

@@ -10,6 +10,8 @@ export interface ResourceType<T extends KubeObject> extends GroupVersionKind {
   readonly namespaced: boolean;
   /** What the server sends of each object. By default everything. */
   readonly view?: "metadata";
+  /** False for APIs that compute their objects at each request, such as metrics: lists have no version, and no watch. */
+  readonly isVersioned?: boolean;
 }
 
 /**
@@ -22,6 +24,7 @@ export function resourceType<T extends KubeObject>(type: {
   readonly kind: string;
   readonly resource: string;
   readonly namespaced: boolean;
+  readonly isVersioned?: boolean;
 }): ResourceType<T> {
   return type;
 }

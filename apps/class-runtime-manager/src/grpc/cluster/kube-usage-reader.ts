@@ -26,6 +26,7 @@ const POD_METRICS = resourceType<KubeObject & PodMetrics>({
   kind: "PodMetrics",
   resource: "pods",
   namespaced: true,
+  isVersioned: false,
 });
 
 /** Metrics servers measure every 15 s or less often. */
