@@ -99,7 +99,7 @@ describe("an update", () => {
     expect(shown.stdout).toMatch(
       /^counter {2}Degraded {2}revision 2\nserving in 2 of 2 clusters, up to date in 0 of 2;/,
     );
-    expect(shown.stdout).toMatch(/\ncloud +Degraded +\d+\/\d+ +0 /);
+    expect(shown.stdout).toMatch(/\ncloud +default +Degraded +\d+\/\d+ +0 /);
     const stackStatus = await run("status");
     expect([stackStatus.exitCode, stackStatus.stdout]).toEqual([
       1,
