@@ -64,7 +64,13 @@ function sizes(field: DescField, fill: Fill, depth: number): { minLength: number
 
 function anyElement(field: DescField, fill: Fill, depth: number): fc.Arbitrary<unknown> {
   if (field.message === undefined) return anyPlain(field, fill);
+  if (isJsonObject(field)) return anyJsonObject;
   return depth === 0 ? fc.constant({}) : anyMessage(field.message, fill, depth - 1);
+}
+
+/** Our code has a field of the type Struct as a JSON object. */
+function isJsonObject({ message, parent }: DescField): boolean {
+  return message?.typeName === "google.protobuf.Struct" && parent.typeName !== "google.protobuf.Value";
 }
 
 function anyPlain(field: DescField, fill: Fill): fc.Arbitrary<unknown> {
@@ -84,6 +90,21 @@ const anyText = fc.string({ maxLength: 12, unit: "binary" });
 
 /** Fractions that C++ and JavaScript write with the same digits, so that texts can be compared. */
 const fraction = fc.integer({ min: -(2 ** 20), max: 2 ** 20 }).map((n) => n / 64 + 0);
+
+const anyJsonObject = fc.dictionary(
+  anyText,
+  fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      fc.constantFrom(null, true, false),
+      fraction,
+      anyText,
+      fc.array(tie("value"), { maxLength: 2 }),
+      fc.dictionary(anyText, tie("value"), { maxKeys: 2, noNullPrototype: true }),
+    ),
+  })).value,
+  { maxKeys: 3, noNullPrototype: true },
+);
 
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });

@@ -25,7 +25,7 @@ const MESSAGES = FILE_DESCRIPTORS.flatMap((file) => [...nestedTypes(file)]).filt
 const BATCH_PROTO = [
   'syntax = "proto3";',
   "package batch;",
-  ...PROTO_FILES.map((file) => `import "${file.replaceAll("\\", "/")}";`),
+  ...FILE_DESCRIPTORS.map(({ name }) => `import "${name}.proto";`),
   ...MESSAGES.map((message, index) => `message Batch${index} { repeated .${message.typeName} items = 1; }`),
 ].join("\n");
 
