@@ -12,6 +12,7 @@ import { HASH_ANNOTATION } from "../src/controller/children/apply-children.ts";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS } from "../src/controller/kinds/resource-types.ts";
 import { createServeCheck } from "../src/grpc/deployments/serve-check.ts";
+import { changedFields } from "../src/lifecycle/status/changed-fields.ts";
 import { objectName } from "../src/mapping/object-identity.ts";
 import { ControllerFixture } from "./support/controller-fixture.ts";
 import { startGrpcServices, unit, type GrpcFixture } from "./support/grpc-fixture.ts";
@@ -21,6 +22,43 @@ const WHERE = "preview";
 const STEPS = 50;
 const NAMES = ["a", "b", "c", "d"];
 const CASES = kubeTarget() === "embedded" ? sweepSize(50, 1_000) : 100;
+
+const ENV = [
+  { name: "PLAIN", value: "1" },
+  { name: "PLAIN", value: "2" },
+  { name: "DATABASE_URL", valueFrom: { secretKeyRef: { name: "database", key: "url" } } },
+  { name: "POD", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+  { name: "LIMIT", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } },
+];
+const VOLUMES = [
+  { name: "scratch", emptyDir: { sizeLimit: "1Mi" } },
+  { name: "settings", configMap: { name: "settings", optional: true } },
+  { name: "token", projected: { sources: [{ serviceAccountToken: { path: "token" } }] } },
+];
+const PROBES = [{ httpGet: { path: "/ready" } }, { grpc: {} }, { exec: { command: ["true"] }, periodSeconds: 7 }];
+
+/** Settings of a function's pod. Referenced objects do not exist: the class is degraded, and applied all the same. */
+const podSettings = fc
+  .record(
+    {
+      env: fc.uniqueArray(fc.constantFrom(...ENV), { selector: ({ name }) => name }),
+      volumes: fc.subarray(VOLUMES),
+      readinessProbe: fc.constantFrom(...PROBES),
+      startupProbe: fc.constantFrom(...PROBES),
+      args: fc.constantFrom(["--a"], ["--a", "--b"]),
+      securityContext: fc.record({ runAsUser: fc.constantFrom(1000, 2000), readOnlyRootFilesystem: fc.boolean() }),
+      resources: fc.constantFrom({ limits: { "example.com/gpu": 1 } }, { limits: { "ephemeral-storage": "1Gi" } }),
+      serviceAccountName: fc.constantFrom("runner", "default"),
+      priorityClassName: fc.constant("urgent"),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  )
+  .map(({ volumes, ...settings }) => ({
+    ...settings,
+    ...(volumes === undefined
+      ? {}
+      : { volumes, volumeMounts: volumes.map(({ name }) => ({ name, mountPath: `/mnt/${name}` })) }),
+  }));
 
 /** What a step deploys; the names are few, so that most steps change what an earlier one deployed. */
 const change = fc.record({
@@ -35,10 +73,11 @@ const change = fc.record({
   }),
   state: fc.constantFrom(undefined, "plain", "persistent"),
   telemetry: fc.boolean(),
+  pod: fc.option(podSettings, { nil: undefined }),
 });
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-function unitOf(id: string, { template, functions, tag, minScale, cpu, config, state, telemetry }: Change) {
+function unitOf(id: string, { template, functions, tag, minScale, cpu, config, state, telemetry, pod }: Change) {
   return unit(id, {
     ...(template === undefined ? {} : { selectedTemplate: template }),
     functions: functions.map((functionKey) => ({
@@ -48,6 +87,7 @@ function unitOf(id: string, { template, functions, tag, minScale, cpu, config, s
         containerImage: `registry.test/${functionKey}:${tag}`,
         ...(minScale === undefined ? {} : { minScale }),
         ...(cpu === undefined ? {} : { cpuRequest: cpu }),
+        ...(pod === undefined ? {} : { pod }),
       },
     })),
     ...(state === undefined ? {} : { state: { persistent: state === "persistent" } }),
@@ -157,6 +197,10 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
         if ([then, afterwards].some((text) => text === "(masked)" || /^"\d+ items?"$/.test(text))) continue;
         expect([path, textAt(was, path), textAt(now, path)]).toEqual([path, then, afterwards]);
       }
+      const announcedPaths = object.change === ObjectChange.UPDATE ? listedPaths(object) : undefined;
+      const changedPaths = was && now && listedPaths(changedFields(was, now, NOT_DESIRED));
+      if (announcedPaths !== undefined && changedPaths !== undefined)
+        expect(changedPaths.toSorted()).toEqual(announcedPaths.toSorted());
     }
   }
 
@@ -181,7 +225,7 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
       }),
       { numRuns: CASES / STEPS, endOnFailure: true },
     );
-  }, 600_000);
+  }, 1_800_000);
 
   test("changes nothing in the cluster", async () => {
     const deploymentUnit = unit("only-rendered");
@@ -218,6 +262,22 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
     });
   });
 });
+
+type Announced = RenderUnitResponse["objects"][number];
+
+/** The announced paths; undefined if not all of them are listed. */
+function listedPaths({ fields, moreFields }: Pick<Announced, "fields" | "moreFields">): readonly string[] | undefined {
+  if (moreFields > 0) return undefined;
+  return fields.map(({ path }) => path).filter((path) => !NOT_DESIRED.has(path.slice(path.lastIndexOf(".") + 1)));
+}
+
+/** Controllers of the cluster set these: an autoscaler the replicas, others the annotations. */
+const NOT_DESIRED = new Set([
+  HASH_ANNOTATION,
+  "deployment.kubernetes.io/revision",
+  "deprecated.daemonset.template.generation",
+  "replicas",
+]);
 
 /** Lets only dry runs through while `isOn`, so that the controller cannot repair what the test edits. */
 function dryRunsOnly(transport: Transport, isOn: () => boolean): Transport {
