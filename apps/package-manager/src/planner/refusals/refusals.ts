@@ -114,7 +114,13 @@ export function refuseUnusable(
 }
 
 /** Reasons that a cluster reports about itself, each with its remedy. */
-const UNSUITED: ReadonlySet<string> = new Set(["no-state-store", "no-template", "no-capability", "no-capacity"]);
+const UNSUITED: ReadonlySet<string> = new Set([
+  "no-state-store",
+  "no-template",
+  "no-capability",
+  "no-capacity",
+  "no-scale-to-zero",
+]);
 
 function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
   return clusters
