@@ -136,7 +136,7 @@ export function refuseUnreachableTarget(
 ): PlanRefusal {
   const missed = findLargestShortfall(sizing, task.demands) ?? { demand: task.demands[0] };
   const { demand, best } = missed;
-  const remedies = remediesFor(task, missed);
+  const remedies = remediesFor(task, sizing, missed);
   const { maxReplicas, algorithm } = task.input.settings;
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
   const closest =
