@@ -250,6 +250,18 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
     });
   });
 
+  test("says that the API server would reject a new object, and why", async () => {
+    await fixture.kubectl(`create quota no-services --hard=services=0 -n ${WHERE}`);
+    await eventually(async () => {
+      const { objects } = await grpc.deployments.renderUnit({ deploymentUnit: unit("denied") });
+      expect(objects.find(({ kind }) => kind === "Service")).toMatchObject({
+        change: ObjectChange.BLOCKED,
+        problem: expect.stringContaining("exceeded quota: no-services"),
+      });
+    });
+    await fixture.kubectl(`delete quota no-services -n ${WHERE}`);
+  });
+
   test("shows an edit by someone else as the field that is set back", async () => {
     const deploymentUnit = unit("edited");
     await grpc.deployments.deploy({ deploymentUnit });
