@@ -37,7 +37,7 @@ export interface ClassPreview {
 const MAX_PARALLEL_PREVIEWS = 16;
 
 /** Annotations that are not part of the desired state. */
-const BOOKKEEPING = [HASH_ANNOTATION, "deployment.kubernetes.io/revision"];
+const BOOKKEEPING = [HASH_ANNOTATION, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
 /**
  * Renders a class as its reconcile does and compares the children with the cluster, without writing. A class that does
