@@ -1,3 +1,4 @@
+import type { ClassRuntime } from "@oaas/contracts/crd";
 import { isLoopbackHost, type Ambient } from "@oaas/foundation";
 import type { KubeClient, LedTask } from "@oaas/kube-runtime";
 import {
@@ -41,10 +42,11 @@ import { KubeNamespaces } from "./classes/kube-namespaces.ts";
 import { createKubeClasses } from "./classes/kube-store.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts";
 import { findFunctionService } from "./grpc/functions/function-service.ts";
-import type { DeployDeps } from "./grpc/deployments/deploy.ts";
+import type { DeploymentServiceDeps } from "./grpc/deployments/deployment-service.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
-import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
+import type { ClassDirectory, ClassStore, NamespaceProvisioner } from "./classes/ports.ts";
+import type { Environment } from "./rendering/model/cluster-facts.ts";
 import { connectPrometheus } from "./adapters/prometheus.ts";
 import { createMeasuring } from "./nfr/measuring.ts";
 import { createKubeClients, type KubeClients, type KubeTransports } from "./kube-clients.ts";
@@ -250,7 +252,7 @@ function createServices(
       exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
         crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),
     }),
-    ...(config.features.createNamespaces ? { provisionNamespace: createProvisioner(intentClient, crm) } : {}),
+    ...(config.features.createNamespaces ? createProvisioner(intentClient, crm) : {}),
     logs: { ambient, client, podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner) },
     invocations: {
       isAllowed: config.features.invoke,
@@ -353,11 +355,19 @@ function startSecrets({ config, ports: { reread, ambient, logger } }: Setup): Wa
   });
 }
 
-function createProvisioner(client: KubeClient, { templateSources }: ClassManager): DeployDeps["provisionNamespace"] {
-  const provisioner = new KubeNamespaces(client);
-  return async ({ metadata: { namespace = "" }, spec }, signal) => {
+function createProvisioner(
+  client: KubeClient,
+  { templateSources }: ClassManager,
+): Pick<DeploymentServiceDeps, "provisionNamespace" | "previewNamespace"> {
+  const provisioner: NamespaceProvisioner = new KubeNamespaces(client);
+  const environmentOf = ({ metadata: { namespace = "" }, spec }: ClassRuntime): Environment | undefined => {
     const environment = templateSources.resolveEnvironment(namespace, spec.target_environment);
-    await provisioner.ensure(namespace, environment.ok ? environment.value : undefined, signal);
+    return environment.ok ? environment.value : undefined;
+  };
+  const namespaceOf = ({ metadata: { namespace = "" } }: ClassRuntime): string => namespace;
+  return {
+    provisionNamespace: (object, signal) => provisioner.ensure(namespaceOf(object), environmentOf(object), signal),
+    previewNamespace: (object, signal) => provisioner.preview(namespaceOf(object), environmentOf(object), signal),
   };
 }
 

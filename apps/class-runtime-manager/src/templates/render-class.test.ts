@@ -667,6 +667,16 @@ describe("pod settings", () => {
     expect(JSON.stringify(refusalOf({ spec: twice }))).toContain("A is also in config");
   });
 
+  test("name the default account for a projected token, which the API server requires", () => {
+    const volumes = [{ name: "token", projected: { sources: [{ serviceAccountToken: { path: "token" } }] } }];
+    const settings = { volumes, volumeMounts: [], serviceAccountName: undefined };
+    const identityOf = (more: object) =>
+      podSpecOf(find(render({ spec: spec({ ...settings, ...more }) }), "Deployment") ?? {});
+    expect(identityOf({})).toMatchObject({ serviceAccountName: "default", automountServiceAccountToken: false });
+    expect(identityOf({ serviceAccountName: "billing" })).toMatchObject({ serviceAccountName: "billing" });
+    expect(identityOf({ volumes: [] })?.["serviceAccountName"]).toBeUndefined();
+  });
+
   test("are rendered by job, which has no probes", () => {
     const rendered = render({ spec: { ...spec(), selected_template: "job" } });
     const job = find(rendered, "Job");

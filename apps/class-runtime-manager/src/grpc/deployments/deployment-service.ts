@@ -34,6 +34,7 @@ export interface DeploymentServiceDeps {
   readonly check: ServeCheck;
   readonly provisionNamespace?: DeployDeps["provisionNamespace"];
   readonly preview: RenderUnitDeps["preview"];
+  readonly previewNamespace?: RenderUnitDeps["previewNamespace"];
   readonly explainer: Explainer;
   readonly logs: LogDeps;
   readonly invocations: InvokeDeps;

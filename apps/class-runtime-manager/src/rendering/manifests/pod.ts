@@ -106,15 +106,20 @@ type EnvironmentSpec = NonNullable<WorkloadContext["plan"]["input"]["environment
 /** Functions do not call the Kubernetes API: they get no token unless a service account is stated. */
 export function renderPodIdentity(
   environment: EnvironmentSpec | undefined,
-  stated: Pick<PodSettings, "imagePullSecrets" | "serviceAccountName"> = {},
+  stated: Pick<PodSettings, "imagePullSecrets" | "serviceAccountName" | "volumes"> = {},
 ): Readonly<Record<string, unknown>> {
   const account = stated.serviceAccountName ?? environment?.serviceAccountName;
   return {
-    serviceAccountName: account,
+    // The API server rejects a projected token in a workload without the name, also for the default account.
+    serviceAccountName: account ?? (hasProjectedToken(stated.volumes) ? "default" : undefined),
     automountServiceAccountToken: account === undefined ? false : undefined,
     enableServiceLinks: false,
     imagePullSecrets: omitEmpty(stated.imagePullSecrets ?? environment?.imagePullSecrets),
   };
+}
+
+function hasProjectedToken(volumes: PodSettings["volumes"] = []): boolean {
+  return volumes.some(({ projected }) => projected?.sources.some((source) => source.serviceAccountToken !== undefined));
 }
 
 /** Init containers that wait until addons accept connections. Host and port are arguments, never part of the script. */

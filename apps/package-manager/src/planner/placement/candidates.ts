@@ -84,22 +84,22 @@ export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput)
 export interface ClusterNeeds {
   /** Whether it has a state store. */
   readonly needsStore: boolean;
-  /** Clusters in which the planned replicas do not fit, with the reason. */
-  readonly noRoom: ReadonlyMap<ClusterName, readonly Reason[]>;
+  /** Clusters that cannot run what was planned for them, with the reason. */
+  readonly unsuited: ReadonlyMap<ClusterName, readonly Reason[]>;
 }
 
 function evaluateCluster(
   input: PlanInput,
   mode: SelectionMode,
   cluster: CandidateCluster,
-  { needsStore, noRoom }: ClusterNeeds,
+  { needsStore, unsuited }: ClusterNeeds,
 ): Candidate {
   const selection = selectionReasons(input, mode, cluster);
   const health = evaluateHealth(input, cluster);
   const { availability, estimate } = health;
   const eligible = selection.against.length === 0;
   const cordon = cordonReasons(input, cluster);
-  const missing = [...missingOffers(input, cluster, needsStore), ...(noRoom.get(cluster.name) ?? [])];
+  const missing = [...missingOffers(input, cluster, needsStore), ...(unsuited.get(cluster.name) ?? [])];
   const { namespace, against, move } = resolveNamespace(input, cluster);
   const [problem] = against;
   // A cluster that the user named is used as long as its availability is known.

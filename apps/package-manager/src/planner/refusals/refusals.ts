@@ -114,7 +114,13 @@ export function refuseUnusable(
 }
 
 /** Reasons that a cluster reports about itself, each with its remedy. */
-const UNSUITED: ReadonlySet<string> = new Set(["no-state-store", "no-template", "no-capability", "no-capacity"]);
+const UNSUITED: ReadonlySet<string> = new Set([
+  "no-state-store",
+  "no-template",
+  "no-capability",
+  "no-capacity",
+  "no-scale-to-zero",
+]);
 
 function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
   return clusters
@@ -130,7 +136,7 @@ export function refuseUnreachableTarget(
 ): PlanRefusal {
   const missed = findLargestShortfall(sizing, task.demands) ?? { demand: task.demands[0] };
   const { demand, best } = missed;
-  const remedies = remediesFor(task, missed);
+  const remedies = remediesFor(task, sizing, missed);
   const { maxReplicas, algorithm } = task.input.settings;
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
   const closest =
