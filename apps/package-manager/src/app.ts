@@ -42,6 +42,7 @@ import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
+import { freezeWindowHandlers } from "./http/routes/freeze-windows.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { documentHandlers } from "./http/routes/documents.ts";
@@ -190,6 +191,7 @@ function httpServer(
       ...deploymentHandlers(platform.deployments, platform.replans, platform.pauses, platform.status),
       ...functionHandlers(platform.functions),
       ...documentHandlers(platform.documents),
+      ...freezeWindowHandlers(platform.freezes),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),

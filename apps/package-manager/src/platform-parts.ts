@@ -389,6 +389,7 @@ export function buildStatusReader(
     classes: () => registry.allClasses(),
     metricsOf: (cluster, unitId) => reports.metricsOf(cluster, unitId),
     pauseOf: (key) => service.pauseOf(key),
+    freezesOf: (clusters) => service.freezesOf(clusters),
     replans: new ReplanStatusReader(new ReplanStore(store), replanSettings(config), () => ambient.clock.now()),
     ...(defaultCluster === undefined ? {} : { defaultCluster }),
   });

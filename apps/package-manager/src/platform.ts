@@ -16,6 +16,7 @@ import type {
   Documents,
   Drains,
   EventFeed,
+  FreezeCalendar,
   FunctionAccess,
   Pauses,
   Registry,
@@ -47,6 +48,7 @@ export interface Platform {
   readonly documents: Documents;
   readonly replans: Replans;
   readonly pauses: Pauses;
+  readonly freezes: FreezeCalendar;
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly cordons: Cordons;
@@ -96,6 +98,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     documents: new DocumentSets({ registry: core.registry, deployments: core.parts }),
     replans: buildReplans(ports, core),
     pauses: core.parts.pauses,
+    freezes: core.parts.freezes,
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
     cordons: clusters.cordons,
@@ -146,6 +149,7 @@ async function startParts({ clusters, runtimes, core, drift, replanner, events }
   await core.service.start();
   connectParts({ clusters, runtimes, drift, replanner });
   core.parts.pauses.onChange(() => replanner.notify());
+  core.parts.freezes.onChange(() => replanner.notify());
   runtimes.watcher.start();
   drift.start();
   replanner.start();

@@ -1,5 +1,6 @@
 import type { AuditEntry, Explanation } from "@oaas/contracts/rest";
 import type {
+  ActiveFreeze,
   ComponentUsage,
   AvailabilityPrior,
   ClassDefinition,
@@ -9,6 +10,9 @@ import type {
   ClassRuntime,
   ClusterName,
   DeploymentKey,
+  FreezeWindowName,
+  FreezeWindowSpec,
+  FreezeWindowState,
   FunctionDefinition,
   ObservedDeployment,
   Package,
@@ -130,6 +134,8 @@ export interface PlanPreview {
   readonly objects?: readonly ClusterObjects[];
   /** The pause that keeps the plan from being applied. */
   readonly pause?: DeploymentPause | undefined;
+  /** The freeze windows that keep the plan from being applied. */
+  readonly freezes?: readonly ActiveFreeze[];
 }
 
 export interface Diff {
@@ -271,6 +277,16 @@ export interface Pauses {
   /** Replaces an earlier pause. */
   pause(key: DeploymentKey, request: PauseRequest, call: Call): Promise<void>;
   resume(key: DeploymentKey): Promise<void>;
+}
+
+/** Times in which users and the re-planner do not change the deployments of a cluster, or of the whole platform. */
+export interface FreezeCalendar {
+  /** By name, with their present state. */
+  list(): readonly FreezeWindowState[];
+  get(name: FreezeWindowName): FreezeWindowState;
+  /** Creates or replaces a window. */
+  set(name: FreezeWindowName, spec: FreezeWindowSpec, call: Call): Promise<FreezeWindowState>;
+  delete(name: FreezeWindowName): Promise<void>;
 }
 
 /** New plans for running deployments. */

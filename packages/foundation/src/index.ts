@@ -5,7 +5,7 @@
  * retries), concurrency (semaphore, keyed queue and limit, notifier, circuit breaker), json (canonical JSON), documents (limits of
  * documents from outside), http (requests of foreign web pages, warnings), text (nearest name), result, brand, exhaustive.
  * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
- * `yaml` (YAML within limits).
+ * `yaml` (YAML within limits), `schedule` (cron schedules with time zones).
  */
 export {
   countViolations,

@@ -75,8 +75,11 @@ export class DeploymentPauses implements Pauses {
   async stageUnpaused(key: DeploymentKey): Promise<Transaction> {
     const found = await this.#pauses.get(key);
     const pause = this.#current(found?.record);
-    if (pause !== undefined)
-      throw failedPrecondition(`deployment "${key}"`, `deployment "${key}" is ${pauseText(pause)}`);
+    if (pause !== undefined) {
+      throw failedPrecondition(`deployment "${key}"`, `deployment "${key}" is ${pauseText(pause)}`, {
+        code: "OAAS_DEPLOYMENT_HELD",
+      });
+    }
     const { conditions = [] } =
       found === undefined ? this.#pauses.stageCreate(key, UNUSED) : this.#pauses.stageUpdate(found, found.record);
     return { conditions, writes: [] };

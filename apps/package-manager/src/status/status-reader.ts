@@ -1,6 +1,7 @@
 import { omitUndefined, type Explanation } from "@oaas/contracts/rest";
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type {
+  ActiveFreeze,
   ComponentUsage,
   ClassDefinition,
   ClassRuntime,
@@ -60,6 +61,7 @@ export interface StatusReaderDeps {
   readonly metricsOf?: (cluster: ClusterName, unitId: UnitId) => readonly ReportedMetric[];
   readonly replans?: Pick<ReplanStatusReader, "read">;
   readonly pauseOf?: (key: DeploymentKey) => DeploymentPause | undefined;
+  readonly freezesOf?: (clusters: readonly ClusterName[]) => readonly ActiveFreeze[];
   /** Preferred when several clusters have the unit. */
   readonly defaultCluster?: ClusterName;
 }
@@ -97,7 +99,13 @@ export class ClusterStatusReader implements StatusReader {
     const notServing = new Set(status.clusters.flatMap((each) => (each.serving ? [] : [each.cluster])));
     const replan = await this.#deps.replans?.read(key, record, notServing);
     const planned = withPlan(status, await plan, observations, (name) => this.#deps.clusters.get(name)?.cost);
-    return omitUndefined({ ...planned, replan, pause: this.#deps.pauseOf?.(key) });
+    const freezes = this.#deps.freezesOf?.(placementEntries(record).map(([cluster]) => cluster)) ?? [];
+    return omitUndefined({
+      ...planned,
+      replan,
+      pause: this.#deps.pauseOf?.(key),
+      freezes: freezes.length === 0 ? undefined : freezes,
+    });
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {

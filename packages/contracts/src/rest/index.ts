@@ -94,6 +94,7 @@ export {
   revisionView,
   rollbackInput,
 } from "./resources/service/revision.ts";
+export { activeFreeze, freezeWindow } from "./resources/cluster/freeze-window.ts";
 export { deploymentPause } from "./resources/deployment/deployment-pause.ts";
 export { invocationInput, invocationView, logLineView } from "./resources/deployment/function-access.ts";
 export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";

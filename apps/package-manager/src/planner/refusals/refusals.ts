@@ -93,16 +93,19 @@ export function refuseUnusable(
   if (anyUsable && (mode !== "named" || deployment.allowBestEffort || unusable.length === 0)) return undefined;
   const affected = clusters.filter(({ cluster }) => unusable.includes(cluster));
   const isDown = (name: ClusterName): boolean => whatIf?.clustersDown?.includes(name) === true;
-  const cordoned = blocked.flatMap(({ cluster, reasonsAgainst }) =>
-    reasonsAgainst.some(({ code }) => code === "cordoned") ? [cluster.name] : [],
-  );
-  const unsuited = blocked.flatMap(({ cluster, reasonsAgainst }) =>
-    reasonsAgainst.some(({ code }) => UNSUITED.has(code)) ? [cluster.name] : [],
-  );
-  const assumed = unusable.every((name) => isDown(name) || cordoned.includes(name) || unsuited.includes(name));
+  const blockedBy = (codes: ReadonlySet<string>): readonly ClusterName[] =>
+    blocked.flatMap(({ cluster, reasonsAgainst }) =>
+      reasonsAgainst.some(({ code }) => codes.has(code)) ? [cluster.name] : [],
+    );
+  const cordoned = blockedBy(CORDONED);
+  const frozen = blockedBy(FROZEN);
+  const unsuited = blockedBy(UNSUITED);
+  const isHeld = (name: ClusterName): boolean => [...cordoned, ...frozen, ...unsuited].includes(name);
+  const assumed = unusable.every((name) => isDown(name) || isHeld(name));
   const retry = [
     ...(unusable.some((name) => isDown(name)) ? ["assume fewer clusters down"] : []),
     ...(cordoned.length > 0 ? ["uncordon them"] : []),
+    ...(frozen.length > 0 ? ["wait until the freeze window ends"] : []),
     ...(unsuited.length > 0 ? ["make the stated change to a cluster or to the deployment"] : []),
     ...(assumed ? [] : ["retry when their health checks succeed"]),
   ].join(", or ");
@@ -113,6 +116,8 @@ export function refuseUnusable(
   return { kind: "no-usable-cluster", unusable, assumed, clusters, message };
 }
 
+const CORDONED: ReadonlySet<string> = new Set(["cordoned"]);
+const FROZEN: ReadonlySet<string> = new Set(["frozen"]);
 /** Reasons that a cluster reports about itself, each with its remedy. */
 const UNSUITED: ReadonlySet<string> = new Set([
   "no-state-store",

@@ -22,6 +22,7 @@ import * as price from "../resources/deployment/plan-price.ts";
 import * as objects from "../resources/deployment/plan-objects.ts";
 import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
+import * as freeze from "../resources/cluster/freeze-window.ts";
 import * as pause from "../resources/deployment/deployment-pause.ts";
 import * as replan from "../resources/deployment/replan-status.ts";
 import * as requirement from "../resources/deployment/requirement-status.ts";
@@ -63,6 +64,7 @@ export const INPUT_COMPONENTS = {
   RollbackRequest: revision.rollbackInput,
   ReplanRequest: replan.replanInput,
   PauseRequest: pause.pauseInput,
+  FreezeWindowRequest: freeze.freezeWindowInput,
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
   CordonRequest: cluster.cordonInput,
   DrainRequest: cluster.drainInput,
@@ -124,6 +126,8 @@ export const VIEW_COMPONENTS = {
   ReportedMetric: status.reportedMetricView,
   Operation: status.operationView,
   DeploymentPause: pause.deploymentPause.view,
+  FreezeWindow: freeze.freezeWindow.view,
+  ActiveFreeze: freeze.activeFreeze.view,
   ReplanStatus: replan.replanStatus.view,
   ReplanBudget: replan.replanBudget.view,
   StatedRequirement: requirement.statedRequirement.view,
@@ -275,6 +279,9 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DrainProgress: "Which deployments still have a unit in a cluster that is drained.",
   DrainedUnit: "A deployment that still has a unit in the cluster, and what it waits for.",
   PauseRequest: "How long to pause a deployment, and why.",
+  FreezeWindowRequest: "When clusters, or the whole platform, are frozen: once, or by a schedule.",
+  FreezeWindow: "A freeze window: when, for which clusters, and whether it is active now.",
+  ActiveFreeze: "A freeze window that keeps a deployment from being changed now.",
   DeploymentPause: "A pause of a deployment: who, why, and until when.",
   ReplanStatus: "A new plan for a running deployment: why, what changes, and whether it is applied.",
   ReplanBudget: "Automatic changes of the last hour, and their limits.",

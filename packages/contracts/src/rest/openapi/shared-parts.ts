@@ -51,6 +51,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   "deployment-status": "Deployment unit id.",
   clusters: "Cluster name.",
   envs: "Cluster name.",
+  "freeze-windows": "Name of the freeze window.",
 };
 
 /** Descriptions of the tags, in document order. */
@@ -63,6 +64,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   plans: "Plans: what a deployment would do, and why.",
   "class-runtimes": "Class runtimes in the clusters.",
   clusters: "Registered clusters and their health.",
+  "freeze-windows": "Calendar of times in which clusters, or the whole platform, are not changed.",
   catalogue: "Classes and functions of all packages, and the topology.",
   audit: "The audit trail: attempted changes and their outcome.",
   service: "Health, metrics and documentation of the package manager.",

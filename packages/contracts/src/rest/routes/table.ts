@@ -1,6 +1,7 @@
 import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
+import { freezeWindowRoutes } from "./freeze-windows.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
 import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
@@ -15,6 +16,7 @@ export const ROUTES = {
   ...documentRoutes,
   ...runtimeRoutes,
   ...clusterRoutes,
+  ...freezeWindowRoutes,
   ...catalogueRoutes,
   ...auditRoutes,
   ...serviceRoutes,
