@@ -61,7 +61,7 @@ export interface StatusReaderDeps {
   readonly replans?: Pick<ReplanStatusReader, "read">;
   readonly pauseOf?: (key: DeploymentKey) => DeploymentPause | undefined;
   /** Preferred when several clusters have the unit. */
-  readonly defaultCluster?: ClusterName;
+  readonly defaultCluster?: () => ClusterName | undefined;
 }
 
 /**
@@ -194,7 +194,8 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   #defaultFirst(): readonly ClusterName[] {
-    const { clusters, defaultCluster } = this.#deps;
+    const { clusters } = this.#deps;
+    const defaultCluster = this.#deps.defaultCluster?.();
     const isDefault = (name: ClusterName): number => (name === defaultCluster ? 0 : 1);
     return clusters
       .list()
