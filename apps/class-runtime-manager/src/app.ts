@@ -71,6 +71,10 @@ export interface AppPorts extends KubeTransports {
   readonly tracer?: Tracer | undefined;
   /** Loads the configuration again, for secrets in files that change. */
   readonly reread: () => CrmConfig;
+  /** The configuration in effect, for settings that reload. Default: that of the start. */
+  readonly currentConfig?: () => CrmConfig;
+  /** Why the configuration file is not in effect as it is now. */
+  readonly configWarnings?: () => readonly string[];
   /** Resolves the addresses of state stores. Default: cluster DNS. */
   readonly odgmResolver?: OdgmResolver;
   /** Divides the times of analysis and enforcement that are not settings, for local stacks that someone watches. */
@@ -204,6 +208,10 @@ function createControllers(setup: Setup, clients: KubeClients, tasks: readonly L
   });
 }
 
+function currentConfig(config: CrmConfig, ports: AppPorts): CrmConfig {
+  return ports.currentConfig?.() ?? config;
+}
+
 function watchedNamespaces({ served }: NamespaceRules): readonly string[] | undefined {
   return served === "all" ? undefined : served;
 }
@@ -280,7 +288,7 @@ function createServices(
     mockAvailability: config.mockAvailability,
     logger,
     metrics: crmMetrics(meter),
-    maxWatchers: config.limits.watchers,
+    maxWatchers: () => currentConfig(config, ports).limits.watchers,
   });
 }
 
@@ -400,15 +408,17 @@ function createReporting(
 
 /** Undefined without a Prometheus URL. */
 function connectMeasuring(
-  { config, ports: { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 }, namespaces }: Setup,
+  { config, ports, namespaces }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
+  const { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 } = ports;
   const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
   const measuring = createMeasuring({
     config,
+    currentConfig: () => currentConfig(config, ports),
     ambient,
     logger,
     meter,
@@ -430,8 +440,8 @@ function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, c
     meter,
     context,
     tracer,
-    maxCallsPerCaller: config.limits.callsPerCaller,
-    maxRequestBytesInFlight: config.limits.requestBytes,
+    maxCallsPerCaller: () => currentConfig(config, ports).limits.callsPerCaller,
+    maxRequestBytesInFlight: () => currentConfig(config, ports).limits.requestBytes,
     authorize: (method, head) => authorizeCall(method, head, credentials),
     onRejected: (method, { peer }, fault) => {
       if (isChange(method)) audit.reject(method.localName, peer.address, fault);
@@ -453,7 +463,7 @@ function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentia
     unhealthyReasons: () => crm.manager.health().reasons,
     notReadyReasons: () => crm.manager.readiness().reasons,
     missingPermissions: () => crm.informers.forbidden.map(({ fault }) => fault.message),
-    warnings: configWarnings(config),
+    warnings: () => [...configWarnings(config), ...(ports.configWarnings?.() ?? [])],
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),
     metrics: ports.metricsText,
     leader: () => crm.elector?.leader,

@@ -77,6 +77,8 @@ export interface RunningApp {
   readonly metricsPort: number | undefined;
   /** Reasons why the setup is not fit for production. */
   readonly warnings: readonly string[];
+  /** Applies the settings that reload. Throws and changes nothing if they cannot be applied. */
+  applyConfig(config: PmConfig): void;
   /** Stops within the grace period: rejects new requests, drains running ones, leaves sagas to their journal. Repeatable. */
   close(): Promise<void>;
 }
@@ -96,12 +98,18 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
   const platform = await startPlatform(config, { ...ports, backgroundAudit: backgroundAudit(audit.trail) });
   const authenticate = authenticatorOf(config, ports);
   const warnings = warningsOf(config);
+  let current = config;
   const rates = new RateLimiter(
-    { perSecond: config.server.callerRate, burst: config.server.callerBurst },
+    () => ({ perSecond: current.server.callerRate, burst: current.server.callerBurst }),
     ports.ambient.clock,
   );
   const edge: Edge = { authenticate, audit: audit.trail, admit: (caller) => rates.admit(callerId(caller)) };
-  const http = httpServer(config, ports, platform, { ...edge, kept: audit, warnings, tls: tls?.options });
+  const http = httpServer(config, () => current, ports, platform, {
+    ...edge,
+    kept: audit,
+    warnings,
+    tls: tls?.options,
+  });
   const host = listenHost(config);
   let metrics: MetricsListener | undefined;
   try {
@@ -121,6 +129,11 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       grpcPort: grpc?.port,
       metricsPort: metrics?.port,
       warnings,
+      applyConfig: (changed) => {
+        platform.setConfiguredClusters(changed.crm);
+        current = changed;
+        http.setMaxConnections(changed.server.maxConnections);
+      },
       close: () =>
         (closing ??= (async () => {
           const { graceMs } = config.server;
@@ -173,6 +186,7 @@ interface Edge {
 
 function httpServer(
   config: PmConfig,
+  current: () => PmConfig,
   ports: AppPorts,
   platform: Platform,
   edge: Edge & { readonly warnings: readonly string[]; readonly kept: OpenAudit },
@@ -214,10 +228,16 @@ function httpServer(
     timers: ambient.timers,
     ensureCorrelationId: (sent) => ensureCorrelationId(sent, ambient.ids),
     corsOrigins: config.server.corsOrigins,
-    maxBodyBytes: config.server.maxBodyBytes,
-    maxBodiesBytes: maxBodiesBytes(config),
+    get maxBodyBytes() {
+      return current().server.maxBodyBytes;
+    },
+    get maxBodiesBytes() {
+      return maxBodiesBytes(current());
+    },
     maxConnections: config.server.maxConnections,
-    maxStreams: config.server.maxStreams,
+    get maxStreams() {
+      return current().server.maxStreams;
+    },
     requestTimeoutMs: config.server.requestTimeoutMs,
     tls: edge.tls,
   });

@@ -30,10 +30,12 @@ const variables = {
       .int({ min: 1024, max: 268_435_456 })
       .alias("GATEWAY_MAX_PAYLOAD_BYTES")
       .default(8_388_608)
+      .reloads()
       .doc("Maximum size of a request body."),
     maxBodiesBytes: env("SERVER_MAX_BODIES_BYTES")
       .int({ min: 2048 })
       .optional()
+      .reloads()
       .doc(
         "Maximum size of all request bodies in memory; one caller may use half of it. Beyond it requests are answered 503, or 429 to that caller, with Retry-After. Default: 8 times SERVER_MAX_BODY_BYTES.",
       )
@@ -41,10 +43,12 @@ const variables = {
     maxConnections: env("SERVER_MAX_CONNECTIONS")
       .int({ min: 1, max: 1_000_000 })
       .default(4096)
+      .reloads()
       .doc("Maximum number of connections to the REST listener; further ones are closed at once."),
     maxStreams: env("SERVER_MAX_STREAMS")
       .int({ min: 1 })
       .default(100)
+      .reloads()
       .doc("Maximum number of concurrent event streams per caller; further ones are answered 429."),
     requestTimeoutMs: env("SERVER_REQUEST_TIMEOUT")
       .duration({ bare: "s", min: "1s" })
@@ -53,6 +57,7 @@ const variables = {
     graceMs: env("SERVER_SHUTDOWN_GRACE")
       .duration({ bare: "s" })
       .default("10s")
+      .fileKey("shutdownGrace")
       .doc(
         "Time for running requests and sagas to finish on shutdown. Unfinished sagas continue after the next start.",
       ),
@@ -73,8 +78,15 @@ const variables = {
     callerRate: env("SERVER_RATE_LIMIT")
       .float({ min: 0.1 })
       .default(500)
+      .fileKey("rateLimit")
+      .reloads()
       .doc("Sustained requests per second and caller."),
-    callerBurst: env("SERVER_RATE_BURST").int({ min: 1 }).default(2000).doc("Requests in a burst per caller."),
+    callerBurst: env("SERVER_RATE_BURST")
+      .int({ min: 1 })
+      .default(2000)
+      .fileKey("rateBurst")
+      .reloads()
+      .doc("Requests in a burst per caller."),
   },
   auth: {
     mode: env("AUTH_MODE")
@@ -203,6 +215,7 @@ const variables = {
     rollBackOnPartial: env("DEPLOY_ROLLBACK_ON_PARTIAL")
       .bool()
       .default(false)
+      .fileKey("rollbackOnPartial")
       .doc("When some clusters reject a deployment, rolls back the others."),
     waitMs: env("DEPLOY_WAIT")
       .duration({ bare: "s" })
@@ -231,6 +244,7 @@ const variables = {
     keepIntervalMs: env("DEPLOY_RECONCILE_INTERVAL")
       .duration({ bare: "s", min: "1s" })
       .default("60s")
+      .fileKey("reconcileInterval")
       .doc("Interval of comparing reported with desired state, in addition to every change."),
   },
   replan: {
@@ -256,6 +270,7 @@ const variables = {
     platformBudget: env("REPLAN_BUDGET")
       .int({ min: 0, max: 10_000 })
       .default(300)
+      .fileKey("budget")
       .doc("Automatic changes of all deployments per hour; 0 applies no plan by itself."),
   },
   package: {
@@ -336,6 +351,7 @@ export const pmConfig = defineConfig({
     "CRM_",
   ],
   variables,
+  configFile: "OPRC_PM_CONFIG_FILE",
   removedSettings: {
     "Static files are not served.": ["STATIC_DIR"],
     "/api/gateway answers 501.": ["GATEWAY_URL", "GATEWAY_TIMEOUT"],

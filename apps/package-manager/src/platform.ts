@@ -57,6 +57,8 @@ export interface Platform {
   readonly functions: FunctionAccess;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
+  /** Replaces the clusters of the configuration. Throws and changes nothing if they cannot be used. */
+  setConfiguredClusters(config: PmConfig["crm"]): void;
   /** The store key that exists as long as this process holds its lease; undefined without a lease. */
   leaseKey(): string | undefined;
   /** Problems that need an operator, in sentences. */
@@ -107,6 +109,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports,
     feed: events.feed,
+    setConfiguredClusters: clusters.setConfigured,
     leaseKey: () => core.parts.engine.leaseKey,
     warnings: () => [...unaccountedWarnings(drift.unaccounted), ...clearTokenWarnings(clusters.roster.clearTokens)],
     faults: () => ({ registry: core.registry.viewFault, deployments: core.service.viewFault }),

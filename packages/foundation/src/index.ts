@@ -68,6 +68,7 @@ export {
   type CallPriority,
 } from "./concurrency/circuit-breaker.ts";
 export { KeyedLimit } from "./concurrency/keyed-limit.ts";
+export { limitValue, type Limit } from "./concurrency/limit.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";
 export { MergedStreams } from "./concurrency/merged-streams.ts";
 export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";

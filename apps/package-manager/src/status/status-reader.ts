@@ -63,7 +63,7 @@ export interface StatusReaderDeps {
   readonly pauseOf?: (key: DeploymentKey) => DeploymentPause | undefined;
   readonly freezesOf?: (clusters: readonly ClusterName[]) => readonly ActiveFreeze[];
   /** Preferred when several clusters have the unit. */
-  readonly defaultCluster?: ClusterName;
+  readonly defaultCluster?: () => ClusterName | undefined;
 }
 
 /**
@@ -202,7 +202,8 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   #defaultFirst(): readonly ClusterName[] {
-    const { clusters, defaultCluster } = this.#deps;
+    const { clusters } = this.#deps;
+    const defaultCluster = this.#deps.defaultCluster?.();
     const isDefault = (name: ClusterName): number => (name === defaultCluster ? 0 : 1);
     return clusters
       .list()

@@ -26,6 +26,7 @@ declare module "fastify" {
   }
 }
 
+/** Options. The limits are read at each use, so that getters can change them. */
 export interface HttpServerOptions {
   readonly handlers: Handlers;
   readonly pipeline: Pick<Pipeline, "admit" | "serve" | "refuse">;
@@ -70,8 +71,8 @@ export class HttpServer {
       requireHostHeader: false,
     };
     this.#options = options;
-    this.#streamLimit = new StreamLimit(options.maxStreams);
-    this.#bodyBudget = new BodyBudget(options.maxBodiesBytes);
+    this.#streamLimit = new StreamLimit(() => options.maxStreams);
+    this.#bodyBudget = new BodyBudget(() => options.maxBodiesBytes);
     this.#fastify = fastify({
       ...(tls ? { https: { ...server, ...tls } } : { http: server }),
       requestTimeout: requestTimeoutMs,
@@ -112,6 +113,11 @@ export class HttpServer {
   /** Replaces the certificates for new connections. */
   setTls(options: TlsOptions): void {
     (this.#server as unknown as TlsServer).setSecureContext(options);
+  }
+
+  /** Changes the limit for new connections. */
+  setMaxConnections(limit: number): void {
+    this.#server.maxConnections = limit;
   }
 
   closeAllConnections(): void {
