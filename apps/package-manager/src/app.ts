@@ -25,7 +25,9 @@ import { callerId, UNKNOWN_CALLER, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/limits/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
+import type { ConsoleFiles } from "./adapters/console-files.ts";
 import { respondWithPort } from "./adapters/http-fallback.ts";
+import { openConsole } from "./adapters/open-console.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import {
   acceptsTokens,
@@ -74,6 +76,8 @@ export interface RunningApp {
   readonly port: number;
   readonly grpcPort: number | undefined;
   readonly metricsPort: number | undefined;
+  /** Whether the console is served at `/`. */
+  readonly hasConsole: boolean;
   /** Reasons why the setup is not fit for production. */
   readonly warnings: readonly string[];
   /** Stops within the grace period: rejects new requests, drains running ones, leaves sagas to their journal. Repeatable. */
@@ -90,6 +94,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       backend: config.storage.type,
     }),
   };
+  const console = await openConsole(config.console);
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const audit = openAudit(config, ports);
   const platform = await startPlatform(config, { ...ports, backgroundAudit: backgroundAudit(audit.trail) });
@@ -100,7 +105,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
     ports.ambient.clock,
   );
   const edge: Edge = { authenticate, audit: audit.trail, admit: (caller) => rates.admit(callerId(caller)) };
-  const http = httpServer(config, ports, platform, { ...edge, kept: audit, warnings, tls: tls?.options });
+  const http = httpServer(config, ports, platform, { ...edge, kept: audit, warnings, tls: tls?.options, console });
   const host = listenHost(config);
   let metrics: MetricsListener | undefined;
   try {
@@ -119,6 +124,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       port,
       grpcPort: grpc?.port,
       metricsPort: metrics?.port,
+      hasConsole: console !== undefined,
       warnings,
       close: () =>
         (closing ??= (async () => {
@@ -174,7 +180,11 @@ function httpServer(
   config: PmConfig,
   ports: AppPorts,
   platform: Platform,
-  edge: Edge & { readonly warnings: readonly string[]; readonly kept: OpenAudit },
+  edge: Edge & {
+    readonly warnings: readonly string[];
+    readonly kept: OpenAudit;
+    readonly console: ConsoleFiles | undefined;
+  },
 ): HttpServer {
   const { ambient, store } = ports;
   return new HttpServer({
@@ -218,6 +228,7 @@ function httpServer(
     maxStreams: config.server.maxStreams,
     requestTimeoutMs: config.server.requestTimeoutMs,
     tls: edge.tls,
+    console: edge.console,
   });
 }
 

@@ -76,6 +76,19 @@ const variables = {
       .doc("Sustained requests per second and caller."),
     callerBurst: env("SERVER_RATE_BURST").int({ min: 1 }).default(2000).doc("Requests in a burst per caller."),
   },
+  console: {
+    enabled: env("CONSOLE_ENABLED")
+      .bool()
+      .default(true)
+      .doc("false: / redirects to /docs, also when a console is built."),
+    dir: env("CONSOLE_DIR")
+      .path()
+      .optional()
+      .doc(
+        "Folder with the built console, which is served at /. Default: the console that comes with this program; without one / redirects to /docs.",
+      )
+      .example("/usr/share/oaas/console"),
+  },
   auth: {
     mode: env("AUTH_MODE")
       .oneOf(["required", "off"])
@@ -331,13 +344,14 @@ export const pmConfig = defineConfig({
     "AUTH_",
     "OIDC_",
     "AUDIT_",
+    "CONSOLE_",
     "STORAGE_",
     "ETCD_",
     "CRM_",
   ],
   variables,
   removedSettings: {
-    "Static files are not served.": ["STATIC_DIR"],
+    "CONSOLE_DIR is the folder of the console.": ["STATIC_DIR"],
     "/api/gateway answers 501.": ["GATEWAY_URL", "GATEWAY_TIMEOUT"],
     "/api/v1/scripts answers 501.": ["OPRC_COMPILER_URL", "OPRC_COMPILER_TIMEOUT", "OPRC_COMPILER_MAX_RETRIES"],
     "/api/v1/artifacts answers 501.": ["OPRC_ARTIFACT_DIR", "OPRC_ARTIFACT_BASE_URL"],

@@ -54,6 +54,8 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
       CRM_CLUSTERS_JSON: JSON.stringify(clusters),
       SERVER_RATE_LIMIT: "100000",
       SERVER_RATE_BURST: "100000",
+      // Whether this checkout has a built console must not matter.
+      ...(options.env?.["CONSOLE_DIR"] === undefined ? { CONSOLE_ENABLED: "false" } : {}),
       ...(options.tokens === undefined ? {} : { AUTH_TOKENS_FILE: "unused" }),
       ...options.env,
     },

@@ -133,10 +133,11 @@ export const serviceRoutes = {
     method: "GET",
     path: "/",
     tag: "service",
-    summary: "Go to this document as an HTML page",
+    summary: "Open the console; without a console, go to this document as an HTML page",
     role: "public",
     since: "ours",
     response: { status: 302, description: "The address is in the `Location` header.", headers: ["Location"] },
+    otherResponses: [{ status: 200, description: "The console.", mediaType: "text/html" }],
     faults: [],
   },
   getReferencePage: {

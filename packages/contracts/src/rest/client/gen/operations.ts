@@ -70,7 +70,7 @@ export const OPERATIONS = {
   getReadiness: "GET /readyz 200 503",
   getMetrics: "GET /metrics 200 text/plain",
   getOpenApi: "GET /openapi.json 200",
-  getRoot: "GET / 302",
+  getRoot: "GET / 302 200",
   getReferencePage: "GET /docs 200 text/html",
   listArtifacts: "GET /api/v1/artifacts 204",
   getArtifact: "GET /api/v1/artifacts/{id} 204",
