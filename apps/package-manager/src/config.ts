@@ -124,6 +124,40 @@ const variables = {
       )
       .example('{"platform-admins":"admin","developers":"deployer"}'),
   },
+  oidcLogin: {
+    clientId: env("OIDC_CLIENT_ID")
+      .string()
+      .optional()
+      .doc("Client id of the console at OIDC_ISSUER: lets people sign in there (authorization code with PKCE)."),
+    clientSecret: env("OIDC_CLIENT_SECRET")
+      .string()
+      .optional()
+      .secret()
+      .doc("Secret of that client; without one it is a public client."),
+    redirectUrl: env("OIDC_REDIRECT_URL")
+      .url("http", "https")
+      .optional()
+      .doc(
+        "Address that the issuer sends people back to, as registered there: that of this service as browsers see it, followed by /api/v1/session/oidc/callback. Required with OIDC_CLIENT_ID.",
+      )
+      .example("https://oaas.example/api/v1/session/oidc/callback"),
+    scopes: env("OIDC_SCOPES")
+      .list()
+      .default(["openid", "profile", "email"])
+      .doc("Scopes to request; the ID token must contain OIDC_ROLE_CLAIM."),
+  },
+  session: {
+    maxAgeMs: env("SESSION_MAX_AGE")
+      .duration({ bare: "s", min: "1m", max: "30d" })
+      .default("8h")
+      .doc("How long a browser stays signed in. The session of a JWT ends with the JWT."),
+    cookieSecure: env("SESSION_COOKIE_SECURE")
+      .bool()
+      .optional()
+      .doc(
+        "Whether browsers send the session cookie over TLS only. Default: whether this service has a certificate; set it to true behind a proxy with TLS.",
+      ),
+  },
   security: {
     certFile: env("OPRC_PM_SECURITY_TLS_CERT_FILE")
       .path()
@@ -345,6 +379,7 @@ export const pmConfig = defineConfig({
     "OIDC_",
     "AUDIT_",
     "CONSOLE_",
+    "SESSION_",
     "STORAGE_",
     "ETCD_",
     "CRM_",
@@ -360,6 +395,7 @@ export const pmConfig = defineConfig({
   checks: [
     (config) => [
       ...checkAccess(config),
+      ...checkOidcLogin(config),
       ...checkTls(config),
       ...checkLimits(config),
       ...checkStorage(config),
@@ -389,6 +425,11 @@ function hasCredentials(config: PmConfig): boolean {
 /** Whether callers authenticate with bearer tokens. */
 export function acceptsTokens({ auth }: PmConfig): boolean {
   return auth.tokensFile !== undefined || auth.oidcIssuer !== undefined;
+}
+
+/** Whether browsers send the session cookie over TLS only. */
+export function isCookieSecure({ session, security }: PmConfig): boolean {
+  return session.cookieSecure ?? security.certFile !== undefined;
 }
 
 /** Whether every client is accepted as admin. */
@@ -440,6 +481,38 @@ function checkAccess(config: PmConfig): Violation[] {
       path: "$.OIDC_AUDIENCE",
       message: "is required with OIDC_ISSUER: without it tokens for other services would be accepted",
       fix: "set the audience of tokens for this service",
+    });
+  return violations;
+}
+
+/** The path of the address that an OIDC issuer sends browsers to. */
+const CALLBACK_PATH = "/api/v1/session/oidc/callback";
+
+function checkOidcLogin({ auth, oidcLogin: { clientId, clientSecret, redirectUrl, scopes } }: PmConfig): Violation[] {
+  const violations: Violation[] = [];
+  if (clientId === undefined) {
+    for (const [name, value] of Object.entries({ OIDC_CLIENT_SECRET: clientSecret, OIDC_REDIRECT_URL: redirectUrl }))
+      if (value !== undefined)
+        violations.push({
+          path: `$.${name}`,
+          message: "has no effect without OIDC_CLIENT_ID",
+          fix: "set both, or neither",
+        });
+    return violations;
+  }
+  if (auth.oidcIssuer === undefined)
+    violations.push({ path: "$.OIDC_CLIENT_ID", message: "requires OIDC_ISSUER", fix: "set the issuer of the client" });
+  if (redirectUrl === undefined || new URL(redirectUrl).pathname !== CALLBACK_PATH)
+    violations.push({
+      path: "$.OIDC_REDIRECT_URL",
+      message: redirectUrl === undefined ? "is required with OIDC_CLIENT_ID" : `does not end with ${CALLBACK_PATH}`,
+      fix: `set for example https://oaas.example${CALLBACK_PATH}`,
+    });
+  if (!scopes.includes("openid"))
+    violations.push({
+      path: "$.OIDC_SCOPES",
+      message: "lacks openid, so that there is no ID token",
+      fix: "add openid",
     });
   return violations;
 }

@@ -30,6 +30,7 @@ import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
 import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
+import * as session from "../resources/service/session.ts";
 import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
 import * as topology from "../resources/cluster/topology.ts";
@@ -60,6 +61,7 @@ export const INPUT_COMPONENTS = {
   PlanRequest: plan.planRequestInput,
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
+  SignInRequest: session.signInInput,
   RollbackRequest: revision.rollbackInput,
   ReplanRequest: replan.replanInput,
   PauseRequest: pause.pauseInput,
@@ -179,6 +181,7 @@ export const VIEW_COMPONENTS = {
   Accepted: acknowledgement.acceptedView,
   Deletion: acknowledgement.deletionView,
   ClusterMappings: acknowledgement.clusterMappingsView,
+  Session: session.sessionView,
   ServiceHealth: health.serviceHealthView,
   StorageHealth: health.storageHealthView,
   Readiness: health.readinessView,
@@ -216,6 +219,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
+  SignInRequest: "The credentials to open a session with.",
   RollbackRequest: "The revision to restore and the reason.",
   ReplanRequest: "The digest of the proposed plan to apply.",
   CordonRequest: "A cluster to cordon.",
@@ -332,6 +336,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   Accepted: "A write that is still in progress.",
   Deletion: "The result of a deletion.",
   ClusterMappings: "The unit ids of a deployment by cluster.",
+  Session: "Who sends the requests of this browser or program, and how to sign in.",
   ServiceHealth: "The health of the package manager.",
   StorageHealth: "The health of the store.",
   Readiness: "Whether the package manager accepts requests.",

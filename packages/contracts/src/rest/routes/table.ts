@@ -3,6 +3,7 @@ import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
+import { sessionRoutes } from "./session.ts";
 import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
 
 /**
@@ -17,6 +18,7 @@ export const ROUTES = {
   ...clusterRoutes,
   ...catalogueRoutes,
   ...auditRoutes,
+  ...sessionRoutes,
   ...serviceRoutes,
   ...notOfferedRoutes,
 } as const satisfies Readonly<Record<string, Route>>;
