@@ -50,6 +50,7 @@ import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
+import { overviewHandlers } from "./http/routes/overview.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { documentHandlers } from "./http/routes/documents.ts";
@@ -221,6 +222,7 @@ function httpServer(
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),
+      ...overviewHandlers(platform.overview),
       ...sessionHandlers({
         authenticate: edge.authenticate,
         signIn: edge.signIn,

@@ -17,6 +17,7 @@ import type {
   Drains,
   EventFeed,
   FunctionAccess,
+  Overview,
   Pauses,
   Registry,
   Replans,
@@ -29,6 +30,7 @@ import {
   buildDriftReconciler,
   buildDrains,
   buildEvents,
+  buildOverview,
   buildReplanner,
   buildReplans,
   buildReports,
@@ -52,6 +54,7 @@ export interface Platform {
   readonly cordons: Cordons;
   readonly drains: Drains;
   readonly status: StatusReader;
+  readonly overview: Overview;
   readonly functions: FunctionAccess;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
@@ -101,6 +104,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     cordons: clusters.cordons,
     drains: buildDrains(ports, { clusters, core }),
     status,
+    overview: buildOverview(ports, { clusters, runtimes, core }),
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports,
     feed: events.feed,

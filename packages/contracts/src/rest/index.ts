@@ -80,6 +80,7 @@ export { componentUsage } from "./resources/cluster/usage.ts";
 export {
   deploymentStatusToWire,
   deploymentStatusView,
+  operationToWire,
   unitStatusToWire,
 } from "./resources/deployment/deployment-status.ts";
 export { enforcementReportToWire } from "./resources/cluster/nfr-status.ts";
@@ -100,6 +101,7 @@ export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.
 export { AUDIT_VERSION, auditEntryView, type AuditActor, type AuditEntry } from "./resources/service/audit-entry.ts";
 export { CHAIN_START, sealAuditEntry, verifyAuditLines, type BrokenLine, type Verification } from "./audit-chain.ts";
 export { readinessView, serviceHealthView } from "./resources/service/service-health.ts";
+export { listedOperationView, overviewView } from "./resources/service/overview.ts";
 export { sessionView, SIGN_IN_METHODS } from "./resources/service/session.ts";
 export { topologyToWire, topologyView } from "./resources/cluster/topology.ts";
 export {

@@ -30,6 +30,7 @@ import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
 import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
+import * as overview from "../resources/service/overview.ts";
 import * as session from "../resources/service/session.ts";
 import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
@@ -181,6 +182,10 @@ export const VIEW_COMPONENTS = {
   Accepted: acknowledgement.acceptedView,
   Deletion: acknowledgement.deletionView,
   ClusterMappings: acknowledgement.clusterMappingsView,
+  Overview: overview.overviewView,
+  ListedOperation: overview.listedOperationView,
+  ViolatedRequirement: overview.violatedRequirementView,
+  RecentChange: overview.recentChangeView,
   Session: session.sessionView,
   ServiceHealth: health.serviceHealthView,
   StorageHealth: health.storageHealthView,
@@ -336,6 +341,10 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   Accepted: "A write that is still in progress.",
   Deletion: "The result of a deletion.",
   ClusterMappings: "The unit ids of a deployment by cluster.",
+  Overview: "The state of everything in numbers, with the first items that need attention.",
+  ListedOperation: "The newest operation of a deployment.",
+  ViolatedRequirement: "A stated requirement that a class does not meet.",
+  RecentChange: "A new revision of a package or deployment.",
   Session: "Who sends the requests of this browser or program, and how to sign in.",
   ServiceHealth: "The health of the package manager.",
   StorageHealth: "The health of the store.",

@@ -71,6 +71,7 @@ export const auditRoutes = {
       actor: queryText(),
       action: queryText(),
       target: queryText(),
+      outcome: z.enum(["started", "succeeded", "refused", "failed"]).optional(),
       since: queryTime(),
       limit: pageQuery.limit,
       page_token: pageQuery.page_token,

@@ -1,6 +1,7 @@
 import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
+import { overviewRoutes } from "./overview.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session.ts";
@@ -14,6 +15,7 @@ export const ROUTES = {
   ...packageRoutes,
   ...deploymentRoutes,
   ...documentRoutes,
+  ...overviewRoutes,
   ...runtimeRoutes,
   ...clusterRoutes,
   ...catalogueRoutes,

@@ -31,6 +31,8 @@ export const OPERATIONS = {
   invokeFunction: "POST /api/v1/deployments/{key}/functions/{function}/invocations 200",
   createPlan: "POST /api/v1/plans 200",
   applyDocuments: "POST /api/v1/apply 200 202",
+  getOverview: "GET /api/v1/overview 200",
+  listOperations: "GET /api/v1/operations 200",
   listClassRuntimes: "GET /api/v1/class-runtimes 200",
   listDeploymentRecords: "GET /api/v1/deployment-records 200",
   getClassRuntime: "GET /api/v1/class-runtimes/{id} 200",
