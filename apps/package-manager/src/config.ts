@@ -88,6 +88,19 @@ const variables = {
       .reloads()
       .doc("Requests in a burst per caller."),
   },
+  console: {
+    enabled: env("CONSOLE_ENABLED")
+      .bool()
+      .default(true)
+      .doc("false: / redirects to /docs, also when a console is built."),
+    dir: env("CONSOLE_DIR")
+      .path()
+      .optional()
+      .doc(
+        "Folder with the built console, which is served at /. Default: the console that comes with this program; without one / redirects to /docs.",
+      )
+      .example("/usr/share/oaas/console"),
+  },
   auth: {
     mode: env("AUTH_MODE")
       .oneOf(["required", "off"])
@@ -122,6 +135,40 @@ const variables = {
         "Role (viewer, deployer or admin) for each value of OIDC_ROLE_CLAIM. Replaces the default, in which the claim contains the names of the roles.",
       )
       .example('{"platform-admins":"admin","developers":"deployer"}'),
+  },
+  oidcLogin: {
+    clientId: env("OIDC_CLIENT_ID")
+      .string()
+      .optional()
+      .doc("Client id of the console at OIDC_ISSUER: lets people sign in there (authorization code with PKCE)."),
+    clientSecret: env("OIDC_CLIENT_SECRET")
+      .string()
+      .optional()
+      .secret()
+      .doc("Secret of that client; without one it is a public client."),
+    redirectUrl: env("OIDC_REDIRECT_URL")
+      .url("http", "https")
+      .optional()
+      .doc(
+        "Address that the issuer sends people back to, as registered there: that of this service as browsers see it, followed by /api/v1/session/oidc/callback. Required with OIDC_CLIENT_ID.",
+      )
+      .example("https://oaas.example/api/v1/session/oidc/callback"),
+    scopes: env("OIDC_SCOPES")
+      .list()
+      .default(["openid", "profile", "email"])
+      .doc("Scopes to request; the ID token must contain OIDC_ROLE_CLAIM."),
+  },
+  session: {
+    maxAgeMs: env("SESSION_MAX_AGE")
+      .duration({ bare: "s", min: "1m", max: "30d" })
+      .default("8h")
+      .doc("How long a browser stays signed in. The session of a JWT ends with the JWT."),
+    cookieSecure: env("SESSION_COOKIE_SECURE")
+      .bool()
+      .optional()
+      .doc(
+        "Whether browsers send the session cookie over TLS only. Default: whether this service has a certificate; set it to true behind a proxy with TLS.",
+      ),
   },
   security: {
     certFile: env("OPRC_PM_SECURITY_TLS_CERT_FILE")
@@ -346,6 +393,8 @@ export const pmConfig = defineConfig({
     "AUTH_",
     "OIDC_",
     "AUDIT_",
+    "CONSOLE_",
+    "SESSION_",
     "STORAGE_",
     "ETCD_",
     "CRM_",
@@ -353,7 +402,7 @@ export const pmConfig = defineConfig({
   variables,
   configFile: "OPRC_PM_CONFIG_FILE",
   removedSettings: {
-    "Static files are not served.": ["STATIC_DIR"],
+    "CONSOLE_DIR is the folder of the console.": ["STATIC_DIR"],
     "/api/gateway answers 501.": ["GATEWAY_URL", "GATEWAY_TIMEOUT"],
     "/api/v1/scripts answers 501.": ["OPRC_COMPILER_URL", "OPRC_COMPILER_TIMEOUT", "OPRC_COMPILER_MAX_RETRIES"],
     "/api/v1/artifacts answers 501.": ["OPRC_ARTIFACT_DIR", "OPRC_ARTIFACT_BASE_URL"],
@@ -362,6 +411,7 @@ export const pmConfig = defineConfig({
   checks: [
     (config) => [
       ...checkAccess(config),
+      ...checkOidcLogin(config),
       ...checkTls(config),
       ...checkLimits(config),
       ...checkStorage(config),
@@ -391,6 +441,11 @@ function hasCredentials(config: PmConfig): boolean {
 /** Whether callers authenticate with bearer tokens. */
 export function acceptsTokens({ auth }: PmConfig): boolean {
   return auth.tokensFile !== undefined || auth.oidcIssuer !== undefined;
+}
+
+/** Whether browsers send the session cookie over TLS only. */
+export function isCookieSecure({ session, security }: PmConfig): boolean {
+  return session.cookieSecure ?? security.certFile !== undefined;
 }
 
 /** Whether every client is accepted as admin. */
@@ -442,6 +497,38 @@ function checkAccess(config: PmConfig): Violation[] {
       path: "$.OIDC_AUDIENCE",
       message: "is required with OIDC_ISSUER: without it tokens for other services would be accepted",
       fix: "set the audience of tokens for this service",
+    });
+  return violations;
+}
+
+/** The path of the address that an OIDC issuer sends browsers to. */
+const CALLBACK_PATH = "/api/v1/session/oidc/callback";
+
+function checkOidcLogin({ auth, oidcLogin: { clientId, clientSecret, redirectUrl, scopes } }: PmConfig): Violation[] {
+  const violations: Violation[] = [];
+  if (clientId === undefined) {
+    for (const [name, value] of Object.entries({ OIDC_CLIENT_SECRET: clientSecret, OIDC_REDIRECT_URL: redirectUrl }))
+      if (value !== undefined)
+        violations.push({
+          path: `$.${name}`,
+          message: "has no effect without OIDC_CLIENT_ID",
+          fix: "set both, or neither",
+        });
+    return violations;
+  }
+  if (auth.oidcIssuer === undefined)
+    violations.push({ path: "$.OIDC_CLIENT_ID", message: "requires OIDC_ISSUER", fix: "set the issuer of the client" });
+  if (redirectUrl === undefined || new URL(redirectUrl).pathname !== CALLBACK_PATH)
+    violations.push({
+      path: "$.OIDC_REDIRECT_URL",
+      message: redirectUrl === undefined ? "is required with OIDC_CLIENT_ID" : `does not end with ${CALLBACK_PATH}`,
+      fix: `set for example https://oaas.example${CALLBACK_PATH}`,
+    });
+  if (!scopes.includes("openid"))
+    violations.push({
+      path: "$.OIDC_SCOPES",
+      message: "lacks openid, so that there is no ID token",
+      fix: "add openid",
     });
   return violations;
 }

@@ -22,6 +22,7 @@ import { createDeploymentParts, type DeploymentParts } from "./deployments/deplo
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { DriftReconciler, type DriftReconcilerOptions } from "./drift/drift-reconciler.ts";
 import { driftEvent } from "./events/drift-news.ts";
+import { OverviewReader } from "./overview/read-overview.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";
@@ -44,7 +45,7 @@ import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import { ClusterFunctionAccess } from "./status/function-access.ts";
-import type { ClusterAdmin, Drains, FunctionAccess, Replans, StatusReader } from "./use-cases.ts";
+import type { ClusterAdmin, Drains, FunctionAccess, Overview, Replans, StatusReader } from "./use-cases.ts";
 
 export interface PlatformPorts {
   readonly ambient: Ambient;
@@ -357,6 +358,17 @@ export function buildEvents(
     log.append({ topic: "deployment", type: "drift-corrected", key, at: timestamp(clock.now()), object });
   };
   return { stored, feed: new LogEventFeed(log, clock, meter), appendDrift, stopObserving };
+}
+
+export function buildOverview({ ambient }: PlatformPorts, { clusters, runtimes, core }: ReadInputs): Overview {
+  return new OverviewReader({
+    deployments: core.parts,
+    engine: core.parts.engine,
+    registry: core.registry,
+    clusters: clusters.directory,
+    runtimes: runtimes.view,
+    clock: ambient.clock,
+  });
 }
 
 export function buildClusterAdmin(

@@ -18,6 +18,7 @@ import type {
   EventFeed,
   FreezeCalendar,
   FunctionAccess,
+  Overview,
   Pauses,
   Registry,
   Replans,
@@ -30,6 +31,7 @@ import {
   buildDriftReconciler,
   buildDrains,
   buildEvents,
+  buildOverview,
   buildReplanner,
   buildReplans,
   buildReports,
@@ -54,6 +56,7 @@ export interface Platform {
   readonly cordons: Cordons;
   readonly drains: Drains;
   readonly status: StatusReader;
+  readonly overview: Overview;
   readonly functions: FunctionAccess;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
@@ -106,6 +109,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     cordons: clusters.cordons,
     drains: buildDrains(ports, { clusters, core }),
     status,
+    overview: buildOverview(ports, { clusters, runtimes, core }),
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports,
     feed: events.feed,

@@ -50,6 +50,13 @@ export class DeploymentPauses implements Pauses {
     return this.#current(this.#view.get(key)?.record);
   }
 
+  /** The number of paused deployments. */
+  get count(): number {
+    let count = 0;
+    for (const { record } of this.#view.all()) if (this.#current(record) !== undefined) count += 1;
+    return count;
+  }
+
   async pause(key: DeploymentKey, request: PauseRequest, { caller, reason }: Call): Promise<void> {
     const nowMs = this.#options.ambient.clock.now();
     const pause: DeploymentPause = {

@@ -15,7 +15,7 @@ import type {
   DeploymentStatus,
   OperationStatus,
 } from "@oaas/models";
-import { pageOf } from "@oaas/storage";
+import { pageOf, type Ordered } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { UnitAddress } from "../records/unit-table.ts";
@@ -23,7 +23,7 @@ import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
 import { ownEntry, type DeploymentPlan } from "../planner/plan-types.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
-import type { Call, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
+import type { Call, ListPage, RuntimeListQuery, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
 import {
@@ -36,6 +36,7 @@ import {
 import { withPlan } from "./planned-status.ts";
 import type { ReadGateway } from "./read-timeout.ts";
 import type { ReplanStatusReader } from "./replan-status.ts";
+import { orderRuntimes, RuntimeLists, runtimeOrder } from "./runtime-list.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -66,6 +67,11 @@ export interface StatusReaderDeps {
   readonly defaultCluster?: () => ClusterName | undefined;
 }
 
+interface RuntimeList {
+  readonly list: Ordered<ClassRuntime>;
+  readonly missing: readonly ClusterName[];
+}
+
 /**
  * Reads the status of deployments from the runtime view, and from clusters where the view is not current.
  *
@@ -73,9 +79,11 @@ export interface StatusReaderDeps {
  */
 export class ClusterStatusReader implements StatusReader {
   readonly #deps: StatusReaderDeps;
+  readonly #lists: RuntimeLists<RuntimeList>;
 
   constructor(deps: StatusReaderDeps) {
     this.#deps = deps;
+    this.#lists = new RuntimeLists(deps.view);
   }
 
   async status(key: DeploymentKey): Promise<DeploymentStatus> {
@@ -144,21 +152,28 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   async runtimes(
-    query: RuntimeQuery & PageRequest & { readonly cluster?: ClusterName },
+    query: RuntimeListQuery,
   ): Promise<ListPage<ClassRuntime> & { readonly missing: readonly ClusterName[] }> {
-    const { clusters } = this.#deps;
-    const { cluster } = query;
+    const { clusters, view } = this.#deps;
+    const { cluster, limit: _limit, offset: _offset, pageToken: _pageToken, ...filter } = query;
     this.#assertKnown(cluster);
     const names = cluster === undefined ? clusters.list().map(({ name }) => name) : [cluster];
-    const reports = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
-    const missing = names.filter((_, index) => reports[index] === undefined);
-    // Clusters are sorted by name and their units by id, so the list is sorted.
-    const all = reports.flatMap((ofCluster) => ofCluster ?? []);
-    const keys = all.map(({ runtime: { cluster: name = "" }, unitId, namespace = "" }) =>
-      [name, unitId, namespace].join("\u0000"),
-    );
-    const list = { items: all.map(({ runtime }) => runtime), keys };
-    return { ...pageOf(list, { order: "cluster", ...boundedPage(query) }), missing };
+    const create = async (): Promise<RuntimeList> => {
+      const reports = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
+      const missing = names.filter((_, index) => reports[index] === undefined);
+      // Clusters are sorted by name and their units by id, so the list is sorted.
+      return {
+        list: orderRuntimes(
+          reports.flatMap((ofCluster) => ofCluster ?? []),
+          query,
+        ),
+        missing,
+      };
+    };
+    // Answers of clusters are not kept: nothing tells when they change.
+    const isFollowed = query.environment === undefined && names.every((name) => view.syncState(name) === "live");
+    const { list, missing } = await (isFollowed ? this.#lists.get(JSON.stringify([names, filter]), create) : create());
+    return { ...pageOf(list, { ...runtimeOrder(query.sort), ...boundedPage(query) }), missing };
   }
 
   async explain(key: DeploymentKey, cluster?: ClusterName, call?: Call): Promise<Explanation> {

@@ -31,6 +31,8 @@ import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
 import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
+import * as overview from "../resources/service/overview.ts";
+import * as session from "../resources/service/session.ts";
 import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
 import * as topology from "../resources/cluster/topology.ts";
@@ -61,6 +63,7 @@ export const INPUT_COMPONENTS = {
   PlanRequest: plan.planRequestInput,
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
+  SignInRequest: session.signInInput,
   RollbackRequest: revision.rollbackInput,
   ReplanRequest: replan.replanInput,
   PauseRequest: pause.pauseInput,
@@ -183,6 +186,11 @@ export const VIEW_COMPONENTS = {
   Accepted: acknowledgement.acceptedView,
   Deletion: acknowledgement.deletionView,
   ClusterMappings: acknowledgement.clusterMappingsView,
+  Overview: overview.overviewView,
+  ListedOperation: overview.listedOperationView,
+  ViolatedRequirement: overview.violatedRequirementView,
+  RecentChange: overview.recentChangeView,
+  Session: session.sessionView,
   ServiceHealth: health.serviceHealthView,
   StorageHealth: health.storageHealthView,
   Readiness: health.readinessView,
@@ -220,6 +228,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
+  SignInRequest: "The credentials to open a session with.",
   RollbackRequest: "The revision to restore and the reason.",
   ReplanRequest: "The digest of the proposed plan to apply.",
   CordonRequest: "A cluster to cordon.",
@@ -339,6 +348,11 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   Accepted: "A write that is still in progress.",
   Deletion: "The result of a deletion.",
   ClusterMappings: "The unit ids of a deployment by cluster.",
+  Overview: "The state of everything in numbers, with the first items that need attention.",
+  ListedOperation: "The newest operation of a deployment.",
+  ViolatedRequirement: "A stated requirement that a class does not meet.",
+  RecentChange: "A new revision of a package or deployment.",
+  Session: "Who sends the requests of this browser or program, and how to sign in.",
   ServiceHealth: "The health of the package manager.",
   StorageHealth: "The health of the store.",
   Readiness: "Whether the package manager accepts requests.",

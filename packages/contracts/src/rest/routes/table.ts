@@ -2,8 +2,10 @@ import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
 import { freezeWindowRoutes } from "./freeze-windows.ts";
+import { overviewRoutes } from "./overview.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
+import { sessionRoutes } from "./session.ts";
 import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
 
 /**
@@ -14,11 +16,13 @@ export const ROUTES = {
   ...packageRoutes,
   ...deploymentRoutes,
   ...documentRoutes,
+  ...overviewRoutes,
   ...runtimeRoutes,
   ...clusterRoutes,
   ...freezeWindowRoutes,
   ...catalogueRoutes,
   ...auditRoutes,
+  ...sessionRoutes,
   ...serviceRoutes,
   ...notOfferedRoutes,
 } as const satisfies Readonly<Record<string, Route>>;

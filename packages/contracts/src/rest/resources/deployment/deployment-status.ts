@@ -138,6 +138,8 @@ const operation = resource<OperationStatus>()({
   outcome: optional("outcome", "Outcome of the revision that it rolls out; absent for a deletion.", revisionOutcome),
   outcomeAt: optional("outcome_at", "When the outcome was reached; absent until then.", timestamp()),
 });
+export const operationFields = operation.viewFields;
+export const operationToWire = operation.toJson;
 export const operationView = operation.view;
 
 /** Package managers of earlier releases do not count. */
