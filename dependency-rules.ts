@@ -12,6 +12,7 @@ export interface PackageRule {
 
 export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   foundation: { rank: 0, folder: "packages/foundation", mayImport: [] },
+  certificates: { rank: 0, folder: "packages/certificates", mayImport: [] },
   config: { rank: 1, folder: "packages/config", mayImport: ["foundation"] },
   observability: { rank: 1, folder: "packages/observability", mayImport: ["foundation"] },
   "kube-core": { rank: 1, folder: "packages/kube-core", mayImport: ["foundation"] },
@@ -33,7 +34,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     mayImport: ["foundation", "kube-core", "observability"],
   },
   rpc: { rank: 3, folder: "packages/rpc", mayImport: ["contracts", "foundation", "observability"] },
-  "real-components": { rank: 3, folder: "packages/real-components", mayImport: ["foundation"] },
+  "real-components": { rank: 3, folder: "packages/real-components", mayImport: ["certificates", "foundation"] },
   "kube-apiserver": {
     rank: 3,
     folder: "packages/kube-apiserver",
@@ -48,6 +49,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     rank: 4,
     folder: "apps/class-runtime-manager",
     mayImport: [
+      "certificates",
       "config",
       "contracts",
       "foundation",
@@ -181,6 +183,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["explain"], pure: true },
     { folders: ["odgm-health"] },
     { folders: ["availability"] },
+    { folders: ["certificates"] },
     { folders: ["topology"] },
     { folders: ["controller/kinds"] },
     { folders: ["controller/children"] },

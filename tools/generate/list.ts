@@ -1,4 +1,5 @@
 import { generator as access } from "./reference/access.ts";
+import { generator as charts } from "./charts/charts.ts";
 import { generator as cli } from "./reference/cli.ts";
 import { generator as configuration } from "./reference/configuration.ts";
 import { generator as crdReference } from "./reference/crd.ts";
@@ -22,6 +23,7 @@ export const GENERATORS: readonly Generator[] = [
   openapi,
   operations,
   crds,
+  charts,
   crdReference,
   errors,
   configuration,

@@ -12,11 +12,14 @@ import {
 } from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
 import { openMetricsListener, RpcServer, type MetricsListener, type RequestListener } from "@oaas/rpc";
-import { openListeners } from "./adapters/listeners.ts";
+import { openListeners, type Listeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
 import { createPmReportSink } from "./adapters/pm-report-sink.ts";
 import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
+import { loadTlsFiles, type TlsSource } from "./adapters/tls-files.ts";
+import { createKubeCertificateStore } from "./certificates/kube-certificate-store.ts";
+import { SelfSignedCertificates } from "./certificates/self-signed-certificates.ts";
 import { configWarnings, type CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
@@ -125,10 +128,12 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const recorder = createRecorder(setup, clients.client, crm, cluster);
   const services = createServices(setup, clients, crm, classes, cluster, recorder);
   const secrets = startSecrets(setup);
+  const certificates = createSelfSigned(setup, clients.client);
   const reporting = createReporting(setup, crm, classes.directory, secrets);
   const measuring = connectMeasuring(setup, crm, secrets);
   const release = async (): Promise<void> => {
     secrets.close();
+    await certificates?.close();
     reporting?.close();
     await measuring?.close();
     await clients.client.close();
@@ -139,20 +144,22 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const credentials: Credentials = { clientNames, tokens: () => secrets.current().tokens };
   const handlers = {
     rpc: createRpcServer(setup, services, credentials),
-    http: createHttpServer(setup, crm, credentials),
+    http: createHttpServer(setup, crm, credentials, () => certificates?.problem),
   };
   const { ambient, logger } = ports;
   const metrics = await openMetrics(setup).catch(async (thrown: unknown) => {
     await release();
     throw thrown;
   });
-  const listeners = await openListeners(config, handlers, { timers: ambient.timers, logger }).catch(
-    async (thrown: unknown) => {
-      await metrics?.close();
-      await release();
-      throw thrown;
-    },
-  );
+  const open = async (): Promise<Listeners> => {
+    const tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security);
+    return openListeners(config, handlers, { timers: ambient.timers, logger, tls });
+  };
+  const listeners = await open().catch(async (thrown: unknown) => {
+    await metrics?.close();
+    await release();
+    throw thrown;
+  });
   crm.manager.start();
   recorder?.start();
   const ready = crm.informers.synced().then(() => services.setServing(true));
@@ -363,6 +370,41 @@ function startSecrets({ config, ports: { reread, ambient, logger } }: Setup): Wa
   });
 }
 
+/** Undefined when certificates come from files. */
+function createSelfSigned(setup: Setup, client: KubeClient): SelfSignedCertificates | undefined {
+  const { config, ports } = setup;
+  const { selfSigned, security, k8s } = config;
+  if (security.tlsSource !== "self-signed") return undefined;
+  const namespace = leaseNamespace(setup);
+  const service = `oprc-crm.${namespace}`;
+  const ownNames = [service, "oprc-crm", `${service}.svc`, `${service}.svc.${k8s.clusterDomain}`, "localhost"];
+  return new SelfSignedCertificates({
+    ambient: ports.ambient,
+    logger: ports.logger,
+    store: createKubeCertificateStore(client, namespace, {
+      authority: selfSigned.authoritySecret,
+      server: selfSigned.serverSecret,
+      client: selfSigned.clientSecret,
+    }),
+    rules: {
+      validMs: selfSigned.validMs,
+      serverNames: selfSigned.serverNames.length > 0 ? selfSigned.serverNames : ownNames,
+      clientName: selfSigned.clientName,
+    },
+    mtls: security.mtls,
+  });
+}
+
+function selfSignedTls(certificates: SelfSignedCertificates): TlsSource {
+  return {
+    options: certificates.placeholder(),
+    watch: (_timers, changed) => {
+      certificates.start(changed);
+      return () => undefined;
+    },
+  };
+}
+
 function createProvisioner(
   client: KubeClient,
   { templateSources }: ClassManager,
@@ -457,11 +499,16 @@ async function openMetrics({ config, ports }: Setup): Promise<MetricsListener | 
   return openMetricsListener({ host, port, text: ports.metricsText, crossSite });
 }
 
-function createHttpServer({ config, ports }: Setup, crm: ClassManager, credentials: Credentials): RequestListener {
+function createHttpServer(
+  { config, ports }: Setup,
+  crm: ClassManager,
+  credentials: Credentials,
+  certificateProblem: () => string | undefined,
+): RequestListener {
   return createHttpEndpoints({
     version: VERSION,
     unhealthyReasons: () => crm.manager.health().reasons,
-    notReadyReasons: () => crm.manager.readiness().reasons,
+    notReadyReasons: () => [...[certificateProblem() ?? []].flat(), ...crm.manager.readiness().reasons],
     missingPermissions: () => crm.informers.forbidden.map(({ fault }) => fault.message),
     warnings: () => [...configWarnings(config), ...(ports.configWarnings?.() ?? [])],
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),

@@ -367,6 +367,12 @@ const variables = {
       .doc(
         "Requires a client certificate for everything but health. Requires the three files and OPRC_CRM_SECURITY_TLS_CLIENT_NAMES.",
       ),
+    tlsSource: env("OPRC_CRM_SECURITY_TLS_SOURCE")
+      .oneOf(["files", "self-signed"])
+      .default("files")
+      .doc(
+        "Where the certificate of the server comes from. files: the files below, if set. self-signed: this manager creates an authority and the certificates of both managers, renews them, and stores them in three Secrets of its namespace. Needs the permissions of deploy/class-runtime-manager/self-signed-certificates.",
+      ),
     certFile: env("OPRC_CRM_SECURITY_TLS_CERT_FILE")
       .path()
       .optional()
@@ -392,6 +398,35 @@ const variables = {
       .doc(
         "Bearer token that callers must send, or several valid tokens, so that one can be replaced without a gap. name:role:token names the caller in the log and sets its role (viewer, deployer); a token alone is a deployer. Health and reflection need no token. A token file, with one token per line, is reloaded when it changes.",
       ),
+  },
+  selfSigned: {
+    authoritySecret: env("OPRC_CRM_SELF_SIGNED_AUTHORITY_SECRET")
+      .string()
+      .default("oaas-authority")
+      .doc("Secret of the authority, which only this manager reads."),
+    serverSecret: env("OPRC_CRM_SELF_SIGNED_SERVER_SECRET")
+      .string()
+      .default("oprc-crm-tls")
+      .doc("Secret of the certificate of this manager."),
+    clientSecret: env("OPRC_CRM_SELF_SIGNED_CLIENT_SECRET")
+      .string()
+      .default("oprc-pm-tls")
+      .doc("Secret of the client certificate of the package manager: tls.crt, tls.key and ca.crt."),
+    serverNames: env("OPRC_CRM_SELF_SIGNED_SERVER_NAMES")
+      .list()
+      .default([])
+      .doc(
+        "DNS names in the certificate of this manager. Default: localhost and the names of the Service oprc-crm in the namespace of the manager.",
+      )
+      .example("oprc-crm.oaas-system,crm.example"),
+    clientName: env("OPRC_CRM_SELF_SIGNED_CLIENT_NAME")
+      .string()
+      .default("oprc-pm")
+      .doc("Common name of the client certificate, for OPRC_CRM_SECURITY_TLS_CLIENT_NAMES."),
+    validMs: env("OPRC_CRM_SELF_SIGNED_VALID")
+      .duration({ bare: "s", min: "10m", max: "365d" })
+      .default("90d")
+      .doc("Lifetime of the certificates; they are renewed after two thirds of it. The authority lives for 10 years."),
   },
   leaderElection: {
     lease: env("OPRC_CRM_LEADER_ELECTION_LEASE")
@@ -488,6 +523,11 @@ function hasCredentials({ security }: CrmConfig): boolean {
   return security.tokens !== undefined || security.mtls;
 }
 
+/** Whether the ports are encrypted. */
+function usesTls({ security: { tlsSource, certFile } }: CrmConfig): boolean {
+  return tlsSource === "self-signed" || certFile !== undefined;
+}
+
 /** The address to listen on. */
 export function listenHost(config: CrmConfig): string {
   return config.server.host ?? (hasCredentials(config) ? "0.0.0.0" : "127.0.0.1");
@@ -573,18 +613,24 @@ function accessWarnings(config: CrmConfig): readonly string[] {
     const fix = "set OPRC_CRM_SECURITY_TOKEN_FILE or OPRC_CRM_SECURITY_MTLS=true";
     return [`authentication is off${cause}: every client that reaches ${host} can deploy; ${fix}`];
   }
-  if (config.security.certFile !== undefined || isLoopbackHost(host)) return [];
+  if (usesTls(config) || isLoopbackHost(host)) return [];
   return [`tokens are sent without encryption to ${host}; set OPRC_CRM_SECURITY_TLS_CERT_FILE and its key`];
 }
 
 /** Rejects incomplete TLS files, so that security is never weaker than configured. */
 function checkTls({ security }: CrmConfig): Violation[] {
-  const { mtls, certFile, keyFile, clientCaFile, clientNames } = security;
+  const { mtls, certFile, keyFile, clientCaFile } = security;
   const files = [
     ["OPRC_CRM_SECURITY_TLS_CERT_FILE", certFile],
     ["OPRC_CRM_SECURITY_TLS_KEY_FILE", keyFile],
     ["OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE", clientCaFile],
   ] as const;
+  if (security.tlsSource === "self-signed") {
+    const message = "has no effect with OPRC_CRM_SECURITY_TLS_SOURCE=self-signed";
+    const fix = "unset it, or set OPRC_CRM_SECURITY_TLS_SOURCE=files";
+    const unused = files.filter(([, file]) => file !== undefined);
+    return [...unused.map(([name]) => ({ path: `$.${name}`, message, fix })), ...checkClientNames(security, [])];
+  }
   const required = mtls ? files : certFile === undefined && keyFile === undefined ? [] : files.slice(0, 2);
   const reason = mtls
     ? "is required while OPRC_CRM_SECURITY_MTLS is on, the default in profile full"
@@ -593,19 +639,21 @@ function checkTls({ security }: CrmConfig): Violation[] {
   const missing = required
     .filter(([, file]) => file === undefined)
     .map(([name]) => ({ path: `$.${name}`, message: reason, fix }));
+  return [...missing, ...checkClientNames(security, clientCaFile === undefined ? [] : [files[2][0]])];
+}
+
+/** Mutual TLS needs the names of its clients, and without it `caFiles` and the names have no effect. */
+function checkClientNames({ mtls, clientNames }: CrmConfig["security"], caFiles: readonly string[]): Violation[] {
   const namesPath = "$.OPRC_CRM_SECURITY_TLS_CLIENT_NAMES";
   if (mtls && clientNames === undefined) {
     const message = "is required: it lists the client certificates that are accepted";
     const fix = "set for example CN:oprc-pm=deployer; *=deployer accepts every certificate of the authorities";
-    return [...missing, { path: namesPath, message, fix }];
+    return [{ path: namesPath, message, fix }];
   }
-  if (mtls) return missing;
-  const unused = [
-    ...(clientCaFile === undefined ? [] : ["$.OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE"]),
-    ...(clientNames === undefined ? [] : [namesPath]),
-  ];
+  if (mtls) return [];
+  const unused = [...caFiles.map((name) => `$.${name}`), ...(clientNames === undefined ? [] : [namesPath])];
   const message = "has no effect while OPRC_CRM_SECURITY_MTLS is off";
-  return [...missing, ...unused.map((path) => ({ path, message, fix: "set OPRC_CRM_SECURITY_MTLS=true" }))];
+  return unused.map((path) => ({ path, message, fix: "set OPRC_CRM_SECURITY_MTLS=true" }));
 }
 
 /** Rejects an incomplete client certificate, and TLS files without TLS. */

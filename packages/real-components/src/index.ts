@@ -6,12 +6,8 @@
  * certificates, kubernetes (a control plane in a folder).
  */
 export * from "./components/index.ts";
-export {
-  makeAuthority,
-  type Authority,
-  type CertificateRequest,
-  type IssuedCertificate,
-} from "./certificates/authority.ts";
+export type { CertificateRequest, IssuedCertificate } from "@oaas/certificates";
+export { makeAuthority, type Authority } from "./certificates/authority.ts";
 export { etcdArgs, type EtcdServerSpec } from "./etcd/etcd-args.ts";
 export { startCluster, type ClusterOptions, type ClusterParts, type LocalCluster } from "./kubernetes/start-cluster.ts";
 export type { TokenUser } from "./kubernetes/kubeconfig.ts";

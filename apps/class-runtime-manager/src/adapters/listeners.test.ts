@@ -15,7 +15,7 @@ function listenersOn(env: Readonly<Record<string, string>>): Promise<Listeners> 
   return openListeners(
     config,
     { rpc, http: (_, response) => void response.end() },
-    { timers: realAmbient.timers, logger: NOOP_LOGGER },
+    { timers: realAmbient.timers, logger: NOOP_LOGGER, tls: undefined },
   );
 }
 

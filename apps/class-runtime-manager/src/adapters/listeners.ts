@@ -3,7 +3,7 @@ import type { Logger } from "@oaas/observability";
 import { listenOnePort, type OnePort, type OnePortOptions } from "@oaas/rpc";
 import { crossSiteRules, listenHost, type CrmConfig } from "../config.ts";
 import { HEALTH_PATHS } from "./http-endpoints.ts";
-import { loadTlsFiles } from "./tls-files.ts";
+import type { TlsSource } from "./tls-files.ts";
 
 /** The open ports. */
 export interface Listeners {
@@ -15,15 +15,14 @@ export interface Listeners {
 }
 
 /**
- * Opens the main port, and a second one if GRPC_PORT is different. Certificates are reloaded when their files change.
+ * Opens the main port, and a second one if GRPC_PORT is different. Changed certificates are used for new connections.
  */
 export async function openListeners(
   config: CrmConfig,
   handlers: Pick<OnePortOptions, "rpc" | "http">,
-  { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
+  { timers, logger, tls }: { readonly timers: Timers; readonly logger: Logger; readonly tls: TlsSource | undefined },
 ): Promise<Listeners> {
-  const { server, security, limits } = config;
-  const tls = loadTlsFiles(security);
+  const { server, limits } = config;
   const listen = (port: number): Promise<OnePort> =>
     listenOnePort({
       ...handlers,

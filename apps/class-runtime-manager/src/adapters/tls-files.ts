@@ -4,17 +4,17 @@ import type { TlsOptions } from "node:tls";
 import { failedPrecondition, Fault, type Timers } from "@oaas/foundation";
 import type { CrmConfig } from "../config.ts";
 
-/** TLS options from certificate files. */
-export interface TlsFiles {
+/** TLS options that change while the process runs. */
+export interface TlsSource {
   readonly options: TlsOptions;
-  /** Polls the files and calls `changed` with the new options. Returns the function that stops it. */
+  /** Calls `changed` with new options. Returns the function that stops it. */
   watch(timers: Timers, changed: (options: TlsOptions) => void, failed: (fault: Fault) => void): () => void;
 }
 
 const POLL_INTERVAL_MS = 5_000;
 
-/** Loads the configured certificates; undefined when TLS is off. */
-export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"]): TlsFiles | undefined {
+/** Loads the configured certificates, and polls their files; undefined when TLS is off. */
+export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"]): TlsSource | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const load = (): TlsOptions => ({
     cert: read(certFile),

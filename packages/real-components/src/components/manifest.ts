@@ -269,6 +269,35 @@ const DECLARED = [
     proof: { file: "keda-operator", args: ["--help"], contains: "--metrics-service-bind-address" },
   }),
   declare({
+    name: "helm",
+    version: "4.3.1",
+    tier: "full",
+    purpose: "package manager of Kubernetes, for our charts",
+    recipe: { kind: "go-build", module: "helm", binaries: { helm: "helm.sh/helm/v4/cmd/helm" } },
+    files: { helm: "bin/helm" },
+    proof: { file: "helm", args: ["version", "--short"], contains: "v4.3" },
+  }),
+  declare({
+    name: "cert-manager",
+    version: "1.21.2",
+    tier: "full",
+    purpose: "controllers of cert-manager for self-signed issuers and authorities",
+    recipe: {
+      kind: "go-build",
+      module: "cert-manager",
+      binaries: { "cert-manager-controller": "./controller" },
+      ownSources: ["controller"],
+      moduleFiles: {
+        module: "github.com/cert-manager/cert-manager",
+        files: ["certificaterequests", "certificates", "clusterissuers", "issuers"].map(
+          (kind) => `deploy/crds/cert-manager.io_${kind}.yaml`,
+        ),
+      },
+    },
+    files: { "cert-manager-controller": "bin/cert-manager-controller", "cert-manager-crds": "files/deploy/crds" },
+    proof: { file: "cert-manager-controller", args: ["--help"], contains: "usage: cert-manager-controller" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",

@@ -1,0 +1,336 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import {
+  addMonitorKinds,
+  componentFile,
+  describeWith,
+  eventually,
+  makeRunFolder,
+  startKubernetes,
+  startProcess,
+  type KubernetesUnderTest,
+  type ProcessUnderTest,
+  type RunFolder,
+} from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { CHART_NAMES, documentedExamples, Helm, withFixedToken } from "./src/helm.ts";
+import { Installation, type Manifest } from "./src/installed-pods.ts";
+
+const NAMESPACE = "oaas-system";
+const EXAMPLES = await documentedExamples();
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const manifestsOf = (yaml: string): readonly Manifest[] =>
+  parseAllDocuments(yaml)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+
+describeWith(["helm"], "Helm charts without a cluster", () => {
+  let folder: RunFolder;
+  let helm: Helm;
+  let charts: string;
+  beforeAll(async () => {
+    folder = await makeRunFolder("helm-charts");
+    helm = new Helm(folder.path);
+    charts = await helm.copyCharts();
+  });
+  afterAll(() => folder?.remove());
+
+  test.each(CHART_NAMES)("chart %s passes lint", async (chart) => {
+    await helm.call("lint", "--strict", path.join(charts, chart));
+  });
+
+  test.each(EXAMPLES)("renders $name as recorded", async ({ name, chart, values }) => {
+    const crds = chart === "oaas" ? ["--set", "crds.enabled=false"] : [];
+    const file = values === undefined ? [] : ["--values", values];
+    const rendered = await helm.call("template", "oaas", path.join(charts, chart), "-n", NAMESPACE, ...file, ...crds);
+    await expect(withFixedToken(rendered, sha256)).toMatchFileSnapshot(`testdata/${name}.golden.yaml`);
+  });
+
+  test.each([
+    { chart: "oaas-class-runtime-manager", set: "replicas=two", want: /replicas.*want integer/s },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "profile=prod",
+      want: /profile.*must be one of 'dev', 'edge', 'full'/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "settings.OPRC_CRM_FEATURES_HPA=7",
+      want: /settings\/OPRC_CRM_FEATURES_HPA.*want boolean/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "settings.OPRC_CRM_FEATURE_HPA=true",
+      want: /settings.*OPRC_CRM_FEATURE_HPA.* not allowed/s,
+    },
+    { chart: "oaas-class-runtime-manager", set: "settings.HTTP_PORT=80", want: /settings.*HTTP_PORT.* not allowed/s },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "settings.OPRC_CRM_PROM_TOKEN=t",
+      want: /settings.*OPRC_CRM_PROM_TOKEN.* not allowed/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "settings.OPRC_CRM_LIMITS_CONCURRENCY=0",
+      want: /OPRC_CRM_LIMITS_CONCURRENCY.*minimum: got 0, want 1/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "certificates.provider=none",
+      want: /callers need a token: set tokenSecret\.name/,
+    },
+    { chart: "oaas-class-runtime-manager", set: "namespaces.all=false", want: /namespaces\.list is empty/ },
+    {
+      chart: "oaas-package-manager",
+      set: "storage.type=memory",
+      want: /storage\/type.*must be one of 'sqlite', 'etcd'/s,
+    },
+    { chart: "oaas-package-manager", set: "storage.type=etcd", want: /storage\.etcd\.endpoints is empty/ },
+    {
+      chart: "oaas-package-manager",
+      set: "clusters.edge.labels.env=edge",
+      want: /clusters\/edge.*missing property 'url'/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "clusters.edge.url=crm",
+      want: /clusters\/edge\/url.*does not match pattern/s,
+    },
+    { chart: "oaas-package-manager", set: "image.tga=1", want: /image.*'tga' not allowed/s },
+    { chart: "oaas-package-manager", set: "settings.DEPLOY_WAIT=soon", want: /settings\/DEPLOY_WAIT/ },
+    { chart: "oaas", set: "packageManager.replicas=-1", want: /replicas.*minimum: got -1, want 1/s },
+    { chart: "oaas", set: "packagemanager.replicas=1", want: /'packagemanager' not allowed/ },
+  ])("rejects $chart with $set, and names the value", async ({ chart, set, want }) => {
+    const { exitCode, stderr } = await helm.run("template", path.join(charts, chart), "--set", set);
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(want);
+  });
+
+  test("rejects a cluster that is too old", async () => {
+    const { stderr } = await helm.run("template", path.join(charts, "oaas"), "--kube-version", "1.27.0");
+    expect(stderr).toMatch(/requires kubeVersion: >=1\.30/);
+  });
+});
+
+describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server", () => {
+  let folder: RunFolder;
+  let cluster: KubernetesUnderTest;
+  let helm: Helm;
+  let charts: string;
+  let installation: Installation | undefined;
+
+  const kubectl = async (...args: readonly string[]): Promise<string> => {
+    const { stdout, stderr, exitCode } = await cluster.kubectl(args);
+    if (exitCode !== 0) throw new Error(stderr);
+    return stdout;
+  };
+  const objects = async (): Promise<string> =>
+    kubectl(
+      "get",
+      "deployments,statefulsets,services,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,jobs",
+      ..."-n oaas-system --ignore-not-found -o name".split(" "),
+    );
+
+  beforeAll(async () => {
+    folder = await makeRunFolder("helm-install");
+    cluster = await startKubernetes({ controllerManager: true, scheduler: true, kwokNodes: 2 });
+    helm = new Helm(folder.path, cluster.kubeconfig);
+    charts = await helm.copyCharts();
+    await kubectl("create", "namespace", NAMESPACE);
+    const levels = ["enforce", "warn", "audit"].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
+    await kubectl("label", "namespace", NAMESPACE, ...levels);
+  });
+  afterAll(async () => {
+    await installation?.close();
+    await cluster?.close();
+    await folder?.remove();
+  });
+
+  test("installs everything without a warning, with pods that Pod Security admits", async () => {
+    const { stderr, exitCode, stdout } = await helm.run("install", "oaas", path.join(charts, "oaas"), "-n", NAMESPACE);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.not.stringMatching(/warning/i), exitCode: 0 });
+    expect(stdout).toContain("oprc-pm-tokens");
+    // The volume of the StatefulSet has no provisioner here.
+    await eventually(async () =>
+      expect(await kubectl("get", "pods", "-n", NAMESPACE, "-o", "name")).toMatch(/oprc-pm-0/),
+    );
+    await kubectl("-n", NAMESPACE, "rollout", "status", "deployment/oprc-crm", "--timeout=120s");
+    expect(await kubectl("get", "events", "-n", NAMESPACE)).not.toMatch(/violates PodSecurity/);
+  });
+
+  test("the installed programs find each other over mutual TLS, and helm test passes", async () => {
+    const manifests = manifestsOf(await helm.call("get", "manifest", "oaas", "-n", NAMESPACE));
+    const hooks = manifestsOf(await helm.call("get", "hooks", "oaas", "-n", NAMESPACE));
+    installation = new Installation({
+      cluster,
+      folder: folder.path,
+      namespace: NAMESPACE,
+      manifests: [...manifests, ...hooks],
+    });
+    const pm = await installation.start("oprc-pm");
+    const crm = await installation.start("oprc-crm");
+    for (const pod of [pm, crm])
+      await eventually(async () => expect(await pod.probe("readinessProbe")).toMatchObject({ status: 200 }), {
+        timeoutMs: 120_000,
+        what: "readiness",
+      });
+    const token = Buffer.from(
+      await kubectl("-n", NAMESPACE, "get", "secret", "oprc-pm-tokens", "-o", "jsonpath={.data.token}"),
+      "base64",
+    ).toString();
+    const headers = { authorization: `Bearer ${token}` };
+    await eventually(
+      async () => {
+        const response = await fetch(`http://${pm.address}:8080/api/v1/clusters/local/health?refresh=true`, {
+          headers,
+        });
+        expect(await response.text()).toMatch(/"status":"Healthy"/i);
+      },
+      { timeoutMs: 120_000, what: "the cluster to be healthy" },
+    );
+    for (const job of ["oprc-crm-test", "oprc-pm-test"])
+      expect(await installation.runJob(job)).toMatchObject({ exitCode: 0 });
+    await helm.call("test", "oaas", "-n", NAMESPACE, "--timeout", "120s");
+  });
+
+  test("an upgrade keeps certificates and tokens, changes what was asked for, and can be rolled back", async () => {
+    const data = async (): Promise<string> =>
+      kubectl(
+        "-n",
+        NAMESPACE,
+        "get",
+        "secret",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.name}={.data}{end}",
+        ..."oprc-pm-tokens oprc-pm-tls oprc-crm-tls oaas-authority".split(" "),
+      );
+    const before = await data();
+    expect(before).toContain("tls.crt");
+    const replicas = (): Promise<string> =>
+      kubectl("-n", NAMESPACE, "get", "deployment/oprc-crm", "-o", "jsonpath={.spec.replicas}");
+    const upgrade = await helm.run(
+      "upgrade",
+      "oaas",
+      path.join(charts, "oaas"),
+      "-n",
+      NAMESPACE,
+      "--set",
+      "classRuntimeManager.replicas=3",
+    );
+    expect(upgrade).toMatchObject({ exitCode: 0, stderr: expect.not.stringMatching(/warning/i) });
+    expect(await replicas()).toBe("3");
+    expect(await data()).toBe(before);
+    await helm.call("rollback", "oaas", "1", "-n", NAMESPACE);
+    expect(await replicas()).toBe("2");
+    expect(await data()).toBe(before);
+  });
+
+  test("uninstalling leaves nothing but the definitions and the data of the package manager", async () => {
+    await installation?.close();
+    await helm.call("uninstall", "oaas", "-n", NAMESPACE, "--wait");
+    await eventually(async () => {
+      const left = (await objects()).split("\n").filter((name) => name !== "");
+      // Created by Kubernetes and by leader election; the namespace is the user's.
+      expect(
+        left.filter(
+          (name) => !/serviceaccount\/default|configmap\/(?:kube-root-ca.crt|oprc-crm-availability)/.test(name),
+        ),
+      ).toEqual([]);
+    });
+    expect(await kubectl("get", "clusterroles,clusterrolebindings", "-o", "name")).not.toMatch(/oprc|oaas/);
+    expect(await kubectl("get", "crd", "-o", "name")).toMatch(/classruntimes\.oaas\.io/);
+    expect(await kubectl("get", "pvc", "-n", NAMESPACE, "-o", "name")).toBe("persistentvolumeclaim/data-oprc-pm-0\n");
+  });
+
+  test.each(EXAMPLES)("the API server accepts every object of $name", async ({ name, chart }) => {
+    await addMonitorKinds(cluster.kubectl);
+    for (const namespace of ["team-a", "team-b"]) await cluster.kubectl(["create", "namespace", namespace]);
+    const golden = await readFile(path.join(import.meta.dirname, "testdata", `${name}.golden.yaml`), "utf8");
+    // The kinds of cert-manager and of the Gateway API are not installed here.
+    const known = golden.split(/^---$/m).filter((part) => !/^apiVersion: (?:cert-manager|gateway)/m.test(part));
+    const isNamed = (part: string): boolean => /^ {2}namespace: /m.test(part);
+    for (const [parts, namespace] of [
+      [known.filter((part) => !isNamed(part)), ["-n", NAMESPACE]],
+      [known.filter(isNamed), []],
+    ] as const) {
+      if (parts.every((part) => part.trim() === "")) continue;
+      const args = ["apply", "--server-side", "--dry-run=server", "--validate=strict", ...namespace, "-f", "-"];
+      const { stderr, exitCode } = await cluster.kubectl(args, { stdin: parts.join("---\n") });
+      expect({ chart, stderr, exitCode }).toEqual({ chart, stderr: "", exitCode: 0 });
+    }
+  });
+
+  describeWith(["cert-manager"], "with cert-manager", () => {
+    let certManager: ProcessUnderTest | undefined;
+    beforeAll(async () => {
+      await kubectl("apply", "--server-side", "-f", componentFile("cert-manager-crds"));
+      await kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", componentFile("cert-manager-crds"));
+      certManager = await startProcess({
+        name: "cert-manager",
+        command: componentFile("cert-manager-controller"),
+        args: [`-kubeconfig=${cluster.kubeconfig}`],
+        cwd: folder.path,
+        logFile: path.join(folder.path, "cert-manager.log"),
+      });
+    });
+    afterAll(async () => void (await certManager?.stop(5_000)));
+
+    test("the managers use its certificates, and reload renewed ones", async () => {
+      const values = ["--set", "classRuntimeManager.certificates.provider=cert-manager"];
+      await helm.call("install", "oaas", path.join(charts, "oaas"), "-n", NAMESPACE, ...values);
+      await kubectl("-n", NAMESPACE, "wait", "--for=condition=Ready", "certificate", "--all", "--timeout=120s");
+      const manifests = manifestsOf(await helm.call("get", "manifest", "oaas", "-n", NAMESPACE));
+      const folderOf = await makeRunFolder("helm-cert-manager");
+      const installed = new Installation({ cluster, folder: folderOf.path, namespace: NAMESPACE, manifests });
+      try {
+        const crm = await installed.start("oprc-crm");
+        const pm = await installed.start("oprc-pm");
+        const token = Buffer.from(
+          await kubectl("-n", NAMESPACE, "get", "secret", "oprc-pm-tokens", "-o", "jsonpath={.data.token}"),
+          "base64",
+        ).toString();
+        const isHealthy = async (): Promise<void> => {
+          const url = `http://${pm.address}:8080/api/v1/clusters/local/health?refresh=true`;
+          const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+          expect(await response.text()).toMatch(/"status":"Healthy"/i);
+        };
+        await eventually(isHealthy, { timeoutMs: 120_000, what: "the cluster to be healthy" });
+        // cert-manager issues a new certificate when the Secret is gone.
+        const before = await kubectl(
+          "-n",
+          NAMESPACE,
+          "get",
+          "secret",
+          "oprc-crm-tls",
+          "-o",
+          "jsonpath={.data.tls\\.crt}",
+        );
+        await kubectl("-n", NAMESPACE, "delete", "secret", "oprc-crm-tls");
+        await eventually(
+          async () => {
+            const now = await cluster.kubectl([
+              "-n",
+              NAMESPACE,
+              "get",
+              "secret",
+              "oprc-crm-tls",
+              "-o",
+              "jsonpath={.data.tls\\.crt}",
+            ]);
+            expect(now.stdout).not.toBe("");
+            expect(now.stdout).not.toBe(before);
+          },
+          { timeoutMs: 120_000, what: "a new certificate" },
+        );
+        await eventually(async () => expect(await crm.log()).toContain("certificates reloaded"), { timeoutMs: 60_000 });
+        await eventually(isHealthy, { timeoutMs: 60_000 });
+      } finally {
+        await installed.close();
+        await folderOf.remove();
+        await helm.call("uninstall", "oaas", "-n", NAMESPACE);
+      }
+    });
+  });
+});

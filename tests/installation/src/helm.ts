@@ -1,0 +1,83 @@
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { componentFile, runCommand, type CommandResult } from "@oaas/testkit";
+
+export const CHARTS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "charts");
+export const EXAMPLES = path.join(CHARTS, "examples");
+export const CHART_NAMES = ["oaas-crds", "oaas-class-runtime-manager", "oaas-package-manager", "oaas"] as const;
+
+/** Helm with its own folders, so that it does not touch those of the user. */
+export class Helm {
+  readonly #folder: string;
+  readonly #kubeconfig: string | undefined;
+
+  constructor(folder: string, kubeconfig?: string) {
+    this.#folder = folder;
+    this.#kubeconfig = kubeconfig;
+  }
+
+  /** Does not throw if Helm fails: check `exitCode`. */
+  run(...args: readonly string[]): Promise<CommandResult> {
+    const at = (name: string): string => path.join(this.#folder, name);
+    return runCommand(componentFile("helm"), args, {
+      cwd: this.#folder,
+      timeoutMs: 300_000,
+      env: {
+        HOME: this.#folder,
+        HELM_CACHE_HOME: at("cache"),
+        HELM_CONFIG_HOME: at("config"),
+        HELM_DATA_HOME: at("data"),
+        ...(this.#kubeconfig === undefined ? {} : { KUBECONFIG: this.#kubeconfig }),
+      },
+    });
+  }
+
+  /** Returns the standard output; throws if Helm fails. */
+  async call(...args: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.run(...args);
+    if (exitCode !== 0) throw new Error(`helm ${args.join(" ")}: ${stderr.trim()}`);
+    return stdout;
+  }
+
+  /** Copies the charts, and builds the dependencies of the umbrella there. Returns the folder. */
+  async copyCharts(): Promise<string> {
+    const folder = path.join(this.#folder, "charts");
+    await mkdir(folder, { recursive: true });
+    for (const name of CHART_NAMES) await cp(path.join(CHARTS, name), path.join(folder, name), { recursive: true });
+    for (const leftOver of ["charts", "Chart.lock"])
+      await rm(path.join(folder, "oaas", leftOver), { recursive: true, force: true });
+    await this.call("dependency", "build", path.join(folder, "oaas"));
+    return folder;
+  }
+}
+
+/** A documented installation: a chart with a values file. */
+export interface Example {
+  readonly name: string;
+  readonly chart: string;
+  readonly values: string | undefined;
+}
+
+/** All charts with their default values, and all example values files. */
+export async function documentedExamples(): Promise<readonly Example[]> {
+  const files = (await readdir(EXAMPLES)).filter((file) => file.endsWith(".yaml"));
+  const longestFirst = CHART_NAMES.toSorted((a, b) => b.length - a.length);
+  return [
+    ...CHART_NAMES.filter((chart) => chart !== "oaas-crds").map((chart) => ({ name: chart, chart, values: undefined })),
+    ...files.map((file) => {
+      const chart = longestFirst.find((name) => file.startsWith(name));
+      if (chart === undefined) throw new RangeError(`${file} does not begin with the name of a chart`);
+      return { name: path.basename(file, ".yaml"), chart, values: path.join(EXAMPLES, file) };
+    }),
+  ];
+}
+
+/** A fixed token instead of the one that Helm creates anew for each rendering, so that the output is comparable. */
+export const GOLDEN_TOKEN = "golden-token";
+
+export function withFixedToken(rendered: string, sha256: (text: string) => string): string {
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  return rendered
+    .replaceAll(/^ {2}token: .*$/gm, `  token: ${base64(GOLDEN_TOKEN)}`)
+    .replaceAll(/^ {2}tokens: .*$/gm, `  tokens: ${base64(`admin:admin:${sha256(GOLDEN_TOKEN)}\n`)}`);
+}

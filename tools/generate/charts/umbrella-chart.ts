@@ -1,0 +1,40 @@
+import { flag, group, type Chart } from "./model.ts";
+
+export const umbrellaChart: Chart = {
+  name: "oaas",
+  description: "OaaS in one cluster: definitions, class runtime manager and package manager",
+  keywords: ["serverless", "objects", "multi-cluster"],
+  images: ["oaas/class-runtime-manager", "oaas/package-manager"],
+  dependencies: [
+    { name: "oaas-crds", alias: "crds", condition: "crds.enabled" },
+    { name: "oaas-class-runtime-manager", alias: "classRuntimeManager", condition: "classRuntimeManager.enabled" },
+    { name: "oaas-package-manager", alias: "packageManager", condition: "packageManager.enabled" },
+  ],
+  values: {
+    crds: group("Values of the chart [oaas-crds](../oaas-crds/README.md).", {
+      enabled: flag("Installs the definitions.", true),
+    }),
+    classRuntimeManager: group(
+      "Values of the chart [oaas-class-runtime-manager](../oaas-class-runtime-manager/README.md).",
+      { enabled: flag("Installs the class runtime manager.", true) },
+    ),
+    packageManager: group("Values of the chart [oaas-package-manager](../oaas-package-manager/README.md).", {
+      enabled: flag("Installs the package manager.", true),
+      clusters: {
+        doc: "Clusters by name. Default: this cluster, over mutual TLS.",
+        default: {
+          local: { url: "https://oprc-crm:8088", tlsSecret: "oprc-pm-tls", labels: { env: "cloud" } },
+        },
+        schema: { type: "object" },
+      },
+    }),
+  },
+  readme: [
+    "```sh example",
+    "helm dependency build deploy/charts/oaas",
+    "helm install oaas deploy/charts/oaas --namespace oaas-system --create-namespace",
+    "```",
+    "",
+    "Guides: [install](../../../docs/guides/install.md), [certificates](../../../docs/guides/certificates.md).",
+  ].join("\n"),
+};
