@@ -256,6 +256,32 @@ const DECLARED = [
     proof: { file: "sloth", args: ["generate", "--help"], contains: "--default-slo-period" },
   }),
   declare({
+    name: "crane",
+    version: "0.22.1",
+    tier: "full",
+    purpose: "registry of go-containerregistry, and an independent validation of images",
+    recipe: {
+      kind: "go-build",
+      module: "image-tools",
+      binaries: { crane: "github.com/google/go-containerregistry/cmd/crane" },
+    },
+    files: { crane: "bin/crane" },
+    proof: { file: "crane", args: ["registry", "serve", "--help"], contains: "--address" },
+  }),
+  declare({
+    name: "regctl",
+    version: "0.11.7",
+    tier: "full",
+    purpose: "client of registries that copies images with their referrers",
+    recipe: {
+      kind: "go-build",
+      module: "image-tools",
+      binaries: { regctl: "github.com/regclient/regclient/cmd/regctl" },
+    },
+    files: { regctl: "bin/regctl" },
+    proof: { file: "regctl", args: ["image", "copy", "--help"], contains: "--referrers" },
+  }),
+  declare({
     name: "keda",
     version: "2.21.0",
     tier: "full",
