@@ -324,6 +324,58 @@ const DECLARED = [
     proof: { file: "cert-manager-controller", args: ["--help"], contains: "usage: cert-manager-controller" },
   }),
   declare({
+    name: "node",
+    version: "1.36.3",
+    tier: "full",
+    purpose: "real nodes: kubelet, kube-proxy and the container that holds the namespaces of a pod",
+    recipe: {
+      kind: "go-build",
+      module: "node",
+      binaries: {
+        kubelet: "k8s.io/kubernetes/cmd/kubelet",
+        "kube-proxy": "k8s.io/kubernetes/cmd/kube-proxy",
+        "pause-container": "./pause",
+      },
+      ownSources: ["pause"],
+    },
+    files: { kubelet: "bin/kubelet", "kube-proxy": "bin/kube-proxy", "pause-container": "bin/pause-container" },
+    proof: { file: "kubelet", args: ["--version"], contains: "v1.36.3" },
+  }),
+  declare({
+    name: "containerd",
+    version: "1.6.20",
+    tier: "full",
+    purpose: "containers of real nodes: containerd, runc, network plug-ins, nftables",
+    recipe: {
+      kind: "debian-extract",
+      packages: [
+        ...["containerd", "runc", "containernetworking-plugins", "libseccomp2"],
+        ...["nftables", "libnftables1", "libnftnl11", "libjansson4", "libmnl0", "libedit2", "libxtables12"],
+        ...["iproute2", "libbsd0", "libmd0", "libbpf1", "libelf1", "libcap2"],
+      ],
+      commands: {
+        containerd: "usr/bin/containerd",
+        "containerd-shim-runc-v2": "usr/bin/containerd-shim-runc-v2",
+        ctr: "usr/bin/ctr",
+        runc: "usr/sbin/runc",
+        nft: "usr/sbin/nft",
+        // The package has /bin/ip itself, in the folder of these commands.
+        iproute: "bin/ip",
+      },
+    },
+    files: { containerd: "bin/containerd", ctr: "bin/ctr", "container-tools": "bin", "cni-plugins": "usr/lib/cni" },
+    proof: { file: "containerd", args: ["--version"], contains: "1.6.20" },
+  }),
+  declare({
+    name: "coredns",
+    version: "1.15.0",
+    tier: "full",
+    purpose: "names of Services on real nodes",
+    recipe: { kind: "go-build", module: "coredns", binaries: { coredns: "./dns" }, ownSources: ["dns"] },
+    files: { coredns: "bin/coredns" },
+    proof: { file: "coredns", args: ["-version"], contains: "1.15.0" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",
