@@ -271,8 +271,17 @@ describe("signing in", () => {
     expect(JSON.stringify(lines)).not.toMatch(/wrong-secret|ann-token/);
   });
 
-  test("is not needed while authentication is off", async () => {
+  test("is not needed while authentication is off, and faults can be injected into a local stack only", async () => {
     await using pm = await startPm();
+    for (const [method, target] of [
+      ["GET", "/api/v1/lab"],
+      ["POST", "/api/v1/lab/faults"],
+      ["POST", "/api/v1/lab/restore"],
+    ] as const) {
+      const body = method === "GET" ? {} : { body: { fault: "partition", cluster: "edge" } };
+      const answer = await pm.call(method, target, body);
+      expect([answer.status, answer.json.error]).toEqual([404, expect.stringContaining("npm start")]);
+    }
     expect((await pm.call("GET", SESSION)).json).toMatchObject({
       authentication: "off",
       authenticated: true,
