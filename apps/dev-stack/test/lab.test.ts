@@ -19,6 +19,13 @@ interface Health {
   readonly clusters: readonly { readonly apiUrl: string; readonly classes: readonly { readonly name: string }[] }[];
 }
 
+/** What the tests read of a response of the package manager. */
+interface LabAnswer {
+  readonly clusters: readonly string[];
+  readonly error: string;
+  readonly violations?: readonly { readonly path: string }[];
+}
+
 const readHealth = async (): Promise<Health> => {
   const { stdout } = await oaas(["status", ...on, "-o", "json"]);
   return JSON.parse(stdout) as Health;
@@ -72,7 +79,7 @@ describe("oaas lab", () => {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
       });
-      return { status: response.status, json: (await response.json()) as Record<string, any> };
+      return { status: response.status, json: (await response.json()) as LabAnswer };
     };
     expect((await send("GET", "session")).json).toMatchObject({ authentication: "off", lab: true });
     const { json: lab } = await send("GET", "lab");
@@ -80,7 +87,7 @@ describe("oaas lab", () => {
       injected: [],
       faults: expect.arrayContaining([expect.objectContaining({ fault: "load-spike" })]),
     });
-    const [cluster] = lab["clusters"] as string[];
+    const [cluster] = lab.clusters;
     const fault = { fault: "load-spike", cluster };
     expect(await send("POST", "lab/faults", fault)).toMatchObject({ status: 200, json: { injected: [fault] } });
     expect(await send("POST", "lab/faults", fault), "repeated").toMatchObject({
@@ -89,7 +96,7 @@ describe("oaas lab", () => {
     });
     expect((await readHealth()).broken).toEqual([fault]);
     const second = await send("POST", "lab/faults", { fault: "partition", cluster });
-    expect([second.status, second.json["error"]]).toEqual([400, expect.stringContaining("already has the fault")]);
+    expect([second.status, second.json.error]).toEqual([400, expect.stringContaining("already has the fault")]);
     const foreign = await send("POST", "lab/restore", {}, { origin: "https://evil.example" });
     expect([foreign.status, (await readHealth()).broken]).toEqual([403, [fault]]);
     for (const [body, field] of [
@@ -99,10 +106,10 @@ describe("oaas lab", () => {
       [{ fault: "partition" }, "$.cluster"],
     ] as const) {
       const rejected = await send("POST", "lab/faults", body);
-      expect([body, rejected.status, rejected.json["violations"]?.[0]?.path]).toEqual([body, 400, field]);
+      expect([body, rejected.status, rejected.json.violations?.[0]?.path]).toEqual([body, 400, field]);
     }
     const half = await send("POST", "lab/restore", { cluster });
-    expect([half.status, half.json["violations"][0].path]).toEqual([400, "$.fault"]);
+    expect([half.status, half.json.violations?.[0]?.path]).toEqual([400, "$.fault"]);
     expect(await send("POST", "lab/restore", fault)).toMatchObject({ status: 200, json: { injected: [] } });
     await send("POST", "lab/faults", fault);
     expect(await send("POST", "lab/restore", {})).toMatchObject({ status: 200, json: { injected: [] } });
