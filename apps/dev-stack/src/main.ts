@@ -146,14 +146,14 @@ async function startStack(
       stop: shutDown,
     });
     const kubectl = isPlain ? ((await stack?.kubectlCommand(real || node)) ?? "kubectl") : "kubectl";
-    const { url, pageUrl, starts } = app;
+    const { url, consoleUrl, pageUrl, starts } = app;
     const read = {
       state: async () => ({ state: await app.readState(), rssBytes: process.memoryUsage.rss() }),
       explanation: (key: string) => app.explain(key),
     };
     const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : writeKubeconfig(await app.readState(), dataDir);
     const defaults = { url: `http://${DEFAULTS.host}:${DEFAULTS.port}`, dataDir: path.resolve(DEFAULTS.dataDir) };
-    await display.showUp({ url, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, read);
+    await display.showUp({ url, consoleUrl, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, read);
     return app;
   } catch (thrown) {
     await store.close();

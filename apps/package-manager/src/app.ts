@@ -51,6 +51,7 @@ import { Pipeline } from "./http/pipeline.ts";
 import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
 import { freezeWindowHandlers } from "./http/routes/freeze-windows.ts";
+import { labHandlers } from "./http/routes/lab.ts";
 import { overviewHandlers } from "./http/routes/overview.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
@@ -66,7 +67,7 @@ import { backgroundAudit } from "./access/background-audit.ts";
 import { AuditStore } from "./stores/audit-records.ts";
 import { measureStore } from "./stores/measured-store.ts";
 import { SessionStore } from "./stores/session-store.ts";
-import type { AuditReader } from "./use-cases.ts";
+import type { AuditReader, Lab } from "./use-cases.ts";
 import { VERSION } from "./version.ts";
 
 /** The dependencies of the package manager; `main.ts` passes the real ones. */
@@ -79,6 +80,8 @@ export interface AppPorts extends PlatformPorts {
   /** Where audit lines go. Default: the log. */
   readonly audit?: AuditSink;
   readonly metricsText: (format: MetricsFormat) => Promise<string>;
+  /** Fault injection of the local stack. Offered on loopback only. */
+  readonly lab?: Lab | undefined;
 }
 
 export interface RunningApp {
@@ -215,6 +218,7 @@ function httpServer(
   },
 ): HttpServer {
   const { ambient, store } = ports;
+  const lab = isLoopbackHost(listenHost(config)) ? ports.lab : undefined;
   return new HttpServer({
     pipeline: new Pipeline({
       ...ports,
@@ -234,12 +238,13 @@ function httpServer(
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),
       ...overviewHandlers(platform.overview),
+      ...labHandlers(lab),
       ...sessionHandlers({
         authenticate: edge.authenticate,
         signIn: edge.signIn,
         isAuthenticationOff: isAuthenticationOff(config),
         hasConsole: edge.console !== undefined,
-        hasLab: false,
+        hasLab: lab !== undefined,
         now: () => ambient.clock.now(),
       }),
       ...serviceHandlers({

@@ -501,6 +501,23 @@ export interface Overview {
   operations(query: OperationQuery): ListPage<ListedOperation>;
 }
 
+interface ClusterFault {
+  readonly fault: string;
+  readonly cluster: string;
+}
+
+/** Injects faults into clusters: in the local stack only. Invalid faults are rejected with the field. */
+export interface Lab {
+  state(): {
+    readonly clusters: readonly string[];
+    readonly faults: readonly { readonly fault: string; readonly title: string; readonly description: string }[];
+    readonly injected: readonly ClusterFault[];
+  };
+  inject(fault: ClusterFault): Promise<void>;
+  remove(fault: ClusterFault): Promise<void>;
+  removeAll(): Promise<void>;
+}
+
 export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime" | "package";
 
 /** One event of a stream; `id` is the position to resume from. */

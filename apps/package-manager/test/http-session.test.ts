@@ -109,6 +109,42 @@ describe("a session", () => {
     await store.close();
   });
 
+  test("opens the one event stream of all topics, as a page does, and resumes it", async () => {
+    await using pm = await start();
+    const { cookie, csrf } = await signIn(pm, "ann-token");
+    const headers = { cookie, ...sentByPage(pm) };
+    const follow = async (more: Record<string, string>, expected: string): Promise<string> => {
+      const stop = new AbortController();
+      const response = await fetch(`${pm.url}/api/v1/events`, {
+        headers: { ...headers, ...more },
+        signal: stop.signal,
+      });
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        200,
+        "text/event-stream; charset=utf-8",
+      ]);
+      const create = { body: echoPackage(expected), headers: { ...headers, "x-csrf-token": csrf } };
+      expect((await pm.call("POST", "/api/v1/packages", create)).status).toBe(201);
+      let text = "";
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes(`"key":"${expected}"`) && text.endsWith("\n\n")) break;
+      }
+      stop.abort();
+      return text;
+    };
+    const first = await follow({}, "first");
+    const id = /^id: ?(.*)$/m.exec(first)?.[1] ?? "";
+    await pm.call("POST", "/api/v1/packages", {
+      body: echoPackage("between"),
+      headers: { ...headers, "x-csrf-token": csrf },
+    });
+    const resumed = await follow({ "last-event-id": id }, "second");
+    expect(resumed.indexOf('"key":"between"')).toBeGreaterThan(-1);
+    expect(resumed.indexOf('"key":"between"')).toBeLessThan(resumed.indexOf('"key":"second"'));
+    expect(resumed).not.toContain("resync");
+  });
+
   test("ends after SESSION_MAX_AGE", async () => {
     const clock = { ...realAmbient.clock, now: () => Date.now() + 3_600_000 };
     const store = openMemoryStore({ ambient: realAmbient });
@@ -271,8 +307,17 @@ describe("signing in", () => {
     expect(JSON.stringify(lines)).not.toMatch(/wrong-secret|ann-token/);
   });
 
-  test("is not needed while authentication is off", async () => {
+  test("is not needed while authentication is off, and faults can be injected into a local stack only", async () => {
     await using pm = await startPm();
+    for (const [method, target] of [
+      ["GET", "/api/v1/lab"],
+      ["POST", "/api/v1/lab/faults"],
+      ["POST", "/api/v1/lab/restore"],
+    ] as const) {
+      const body = method === "GET" ? {} : { body: { fault: "partition", cluster: "edge" } };
+      const answer = await pm.call(method, target, body);
+      expect([answer.status, answer.json.error]).toEqual([404, expect.stringContaining("npm start")]);
+    }
     expect((await pm.call("GET", SESSION)).json).toMatchObject({
       authentication: "off",
       authenticated: true,

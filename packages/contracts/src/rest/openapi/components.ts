@@ -32,6 +32,7 @@ import * as revision from "../resources/service/revision.ts";
 import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
 import * as overview from "../resources/service/overview.ts";
+import * as lab from "../resources/service/lab.ts";
 import * as session from "../resources/service/session.ts";
 import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
@@ -64,6 +65,8 @@ export const INPUT_COMPONENTS = {
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
   SignInRequest: session.signInInput,
+  FaultRequest: lab.faultInput,
+  RestoreRequest: lab.restoreInput,
   RollbackRequest: revision.rollbackInput,
   ReplanRequest: replan.replanInput,
   PauseRequest: pause.pauseInput,
@@ -190,6 +193,7 @@ export const VIEW_COMPONENTS = {
   ListedOperation: overview.listedOperationView,
   ViolatedRequirement: overview.violatedRequirementView,
   RecentChange: overview.recentChangeView,
+  Lab: lab.labView,
   Session: session.sessionView,
   ServiceHealth: health.serviceHealthView,
   StorageHealth: health.storageHealthView,
@@ -228,6 +232,8 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
+  FaultRequest: "A fault to inject into a cluster of the local stack.",
+  RestoreRequest: "The fault to remove; all of them when empty.",
   SignInRequest: "The credentials to open a session with.",
   RollbackRequest: "The revision to restore and the reason.",
   ReplanRequest: "The digest of the proposed plan to apply.",
@@ -352,6 +358,7 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ListedOperation: "The newest operation of a deployment.",
   ViolatedRequirement: "A stated requirement that a class does not meet.",
   RecentChange: "A new revision of a package or deployment.",
+  Lab: "The faults that can be injected into the local stack, and those that are.",
   Session: "Who sends the requests of this browser or program, and how to sign in.",
   ServiceHealth: "The health of the package manager.",
   StorageHealth: "The health of the store.",

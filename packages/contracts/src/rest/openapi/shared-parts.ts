@@ -68,6 +68,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   catalogue: "Classes and functions of all packages, and the topology.",
   audit: "The audit trail: attempted changes and their outcome.",
   overview: "What is going on, over everything.",
+  lab: "Fault injection: in the local stack only.",
   session: "Sessions of browsers: sign in, sign out, and who the caller is.",
   service: "Health, metrics and documentation of the package manager.",
 };

@@ -2,6 +2,7 @@ import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
 import { freezeWindowRoutes } from "./freeze-windows.ts";
+import { labRoutes } from "./lab.ts";
 import { overviewRoutes } from "./overview.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
@@ -23,6 +24,7 @@ export const ROUTES = {
   ...catalogueRoutes,
   ...auditRoutes,
   ...sessionRoutes,
+  ...labRoutes,
   ...serviceRoutes,
   ...notOfferedRoutes,
 } as const satisfies Readonly<Record<string, Route>>;
