@@ -99,11 +99,13 @@ export function refuseUnusable(
   const unsuited = blocked.flatMap(({ cluster, reasonsAgainst }) =>
     reasonsAgainst.some(({ code }) => UNSUITED.has(code)) ? [cluster.name] : [],
   );
+  const refusing = blocked.filter(({ namespaceProblem }) => namespaceProblem !== undefined);
   const assumed = unusable.every((name) => isDown(name) || cordoned.includes(name) || unsuited.includes(name));
   const retry = [
     ...(unusable.some((name) => isDown(name)) ? ["assume fewer clusters down"] : []),
     ...(cordoned.length > 0 ? ["uncordon them"] : []),
     ...(unsuited.length > 0 ? ["make the stated change to a cluster or to the deployment"] : []),
+    ...(refusing.length > 0 ? ["use another namespace, or change the clusters' allowed_namespaces"] : []),
     ...(assumed ? [] : ["retry when their health checks succeed"]),
   ].join(", or ");
   const remedy =
