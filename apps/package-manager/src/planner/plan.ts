@@ -2,26 +2,25 @@ import { err, nearestName, ok, pathOf, ROOT_PATH, type Result, type Violation } 
 import type { ClassDefinition, ClusterName } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
-import { availabilityOfOneEach, placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
+import {
+  availabilityOfOneEach,
+  placeReplicas,
+  worstCandidatesFirst,
+  type Placement,
+  type PlacementTask,
+} from "./placement/placement.ts";
 import {
   evaluateClusters,
   findUnknownClusters,
   verdict,
+  type Candidate,
   type Candidates,
   type ClusterNeeds,
 } from "./placement/candidates.ts";
 import { missingCapacity } from "./placement/free-capacity.ts";
 import { priceOf } from "./price/plan-price.ts";
 import { planDigest } from "./plan-digest.ts";
-import type {
-  CandidateCluster,
-  ClusterVerdict,
-  CompletePlan,
-  PlanInput,
-  PlanRefusal,
-  Reason,
-  SizingBasis,
-} from "./plan-types.ts";
+import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, Reason, SizingBasis } from "./plan-types.ts";
 import { planUnits, sharedSpec } from "./plan-units.ts";
 import {
   refuseDisabled,
@@ -66,34 +65,39 @@ interface Attempt {
   readonly found: Unsuited;
 }
 
-/** After so many attempts, a cluster is also left out if it has no room for as many replicas as the others got. */
+/** After so many attempts, every cluster is left out that has no room for as many replicas as the others got. */
 const EXACT_ROUNDS = 8;
 
 /**
- * The clusters that have no room. How many replicas a cluster gets is only known from a plan, so once a chosen cluster is
- * full, the others are tested with the least that every unit has.
+ * The clusters that have no room. How many replicas a cluster gets is only known from a plan, and leaving out a worse
+ * cluster may lower it: first those are left out that are too full for the least that any unit has, then one at a time.
  */
-function clustersWithoutRoom({ units, shared }: CompletePlan, input: PlanInput, isApproximate: boolean): Unsuited {
-  const [planned] = units;
-  const least = shared.functions.map((spec) => ({
-    functionKey: spec.functionKey,
-    minScale: spec.provision.minScale ?? 1,
-  }));
-  const reasonIn = (
-    cluster: CandidateCluster,
-    functions: Parameters<typeof missingCapacity>[0]["functions"],
-  ): Unsuited => {
-    const reason = missingCapacity({ cluster: cluster.name, functions }, shared, input.previous, cluster);
-    return reason === undefined ? [] : [[cluster.name, reason]];
-  };
+function clustersWithoutRoom(
+  { units, shared }: CompletePlan,
+  input: PlanInput,
+  { candidates, isApproximate }: { readonly candidates: Candidates; readonly isApproximate: boolean },
+): Unsuited {
   const unitOf = new Map(units.map((unit) => [unit.cluster, unit]));
-  const chosen = input.clusters.filter(({ name }) => unitOf.has(name));
-  const full = chosen.flatMap((cluster) => reasonIn(cluster, unitOf.get(cluster.name)?.functions ?? []));
-  if (full.length === 0) return [];
-  const others = input.clusters.filter(({ name }) => !unitOf.has(name));
-  const functions = isApproximate ? (planned?.functions ?? []) : least;
-  return [...full, ...others.flatMap((cluster) => reasonIn(cluster, functions))];
+  const least = shared.functions.map(({ functionKey, provision }) => ({
+    functionKey,
+    minScale: provision.minScale ?? 1,
+  }));
+  const [one] = units;
+  const isFullFor = (functions: RoomDemand | undefined) => (candidate: Candidate) => {
+    const { name } = candidate.cluster;
+    const unit = { cluster: name, functions: functions ?? unitOf.get(name)?.functions ?? [] };
+    const reason = missingCapacity(unit, shared, input.previous, candidate.cluster);
+    return reason === undefined ? [] : [[name, reason] as const];
+  };
+  const chosen = worstCandidatesFirst(candidates).filter(({ cluster }) => unitOf.has(cluster.name));
+  const full = chosen.flatMap(isFullFor(undefined));
+  if (full.length === 0 || candidates.mode === "named") return full;
+  if (isApproximate) return [...full, ...candidates.all.flatMap(isFullFor(one?.functions))];
+  const tooFull = candidates.all.flatMap(isFullFor(least));
+  return tooFull.some(([name]) => unitOf.has(name)) ? tooFull : [...tooFull, ...full.slice(0, 1)];
 }
+
+type RoomDemand = Parameters<typeof missingCapacity>[0]["functions"];
 
 /** Plans without the clusters that are unsuited. */
 function planWithout(input: PlanInput, unsuited: ClusterNeeds["unsuited"], isApproximate: boolean): Attempt {
@@ -121,7 +125,7 @@ function planWithout(input: PlanInput, unsuited: ClusterNeeds["unsuited"], isApp
   const zero = zeroRules(input, resolved.value.functions, availabilityOfOneEach(task, placement));
   const result = assemblePlan(input, resolved.value, task, placement, zero);
   const found = result.ok
-    ? clustersWithoutRoom(result.value, input, isApproximate)
+    ? clustersWithoutRoom(result.value, input, { candidates, isApproximate })
     : candidates.mode === "named"
       ? []
       : clustersWithoutZero(input, zero);

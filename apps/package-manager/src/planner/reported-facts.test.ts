@@ -158,6 +158,19 @@ describe("free capacity", () => {
     );
   });
 
+  test("keeps a cluster that has room once worse clusters, for which more replicas are needed, are left out", () => {
+    const clusters = [
+      reporting("a", 0.999, { shapes: [shapeOf(3, 8)] }),
+      reporting("b", 0.95, { shapes: [shapeOf(1, 8)] }),
+      reporting("c", 0.95, { shapes: [shapeOf(3, 8)] }),
+    ];
+    // With b or c, the default target needs three replicas in every cluster; a alone needs one.
+    const plan = expectPlan({ clusters, functions: [sized("2")] });
+    expect(plan.units.map(({ cluster, functions }) => [cluster, functions[0]?.minScale])).toEqual([["a", 1]]);
+    expect(against(plan, "b")).toContain("no room for 1 more");
+    expect(against(plan, "c")).toContain("no room for 3 more");
+  });
+
   test("counts a replica only on nodes that are large enough for it", () => {
     const small = shapeOf(16, 64, { nodes: 16, largestFreeCpuMillicores: 1000 });
     const clusters = [reporting("a", 0.999, { shapes: [small] }), reporting("b", 0.99)];

@@ -4,11 +4,18 @@ import {
   ownEntry,
   type CandidateCluster,
   type DeploymentPlan,
+  type PlannedFunction,
   type PlannedUnit,
   type Reason,
   type SharedSpec,
 } from "../plan-types.ts";
 import { hasOwnPods, statedRequests, type ReplicaNeeds } from "../sizing/resource-requests.ts";
+
+/** The replicas of a unit. */
+interface UnitScales {
+  readonly cluster: PlannedUnit["cluster"];
+  readonly functions: readonly Pick<PlannedFunction, "functionKey" | "minScale">[];
+}
 
 /** Replicas of one function that a plan adds to a cluster. */
 interface AddedReplicas extends ReplicaNeeds {
@@ -22,7 +29,7 @@ interface AddedReplicas extends ReplicaNeeds {
  * count together, as if pods could be cut.
  */
 export function missingCapacity(
-  unit: Pick<PlannedUnit, "cluster" | "functions">,
+  unit: UnitScales,
   shared: Pick<SharedSpec, "functions">,
   previous: DeploymentPlan | undefined,
   { reading }: Pick<CandidateCluster, "reading">,
@@ -53,7 +60,7 @@ export function missingCapacity(
 }
 
 function addedReplicas(
-  { cluster, functions }: Pick<PlannedUnit, "cluster" | "functions">,
+  { cluster, functions }: UnitScales,
   shared: Pick<SharedSpec, "functions">,
   previous: DeploymentPlan | undefined,
 ): readonly AddedReplicas[] {

@@ -100,6 +100,7 @@ export function refuseUnusable(
   const cordoned = blockedBy(CORDONED);
   const frozen = blockedBy(FROZEN);
   const unsuited = blockedBy(UNSUITED);
+  const refusing = blocked.filter(({ namespaceProblem }) => namespaceProblem !== undefined);
   const isHeld = (name: ClusterName): boolean => [...cordoned, ...frozen, ...unsuited].includes(name);
   const assumed = unusable.every((name) => isDown(name) || isHeld(name));
   const retry = [
@@ -107,6 +108,7 @@ export function refuseUnusable(
     ...(cordoned.length > 0 ? ["uncordon them"] : []),
     ...(frozen.length > 0 ? ["wait until the freeze window ends"] : []),
     ...(unsuited.length > 0 ? ["make the stated change to a cluster or to the deployment"] : []),
+    ...(refusing.length > 0 ? ["use another namespace, or change the clusters' allowed_namespaces"] : []),
     ...(assumed ? [] : ["retry when their health checks succeed"]),
   ].join(", or ");
   const remedy =
