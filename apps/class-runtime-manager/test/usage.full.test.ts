@@ -53,7 +53,8 @@ describeOnTarget("usage through the real metrics-server", METRICS, () => {
   test("returns the CPU and memory that the kubelet reports for each component, as kubectl top does", async () => {
     await eventually(() => podsOfClass().length === 2, { what: "the pods of function and state store" });
     for (const pod of podsOfClass()) {
-      await annotate(pod, ...(pod.includes("odgm") ? (["20m", "64Mi"] as const) : (["150m", "128Mi"] as const)));
+      const isStore = pod.includes("odgm");
+      await annotate(pod, isStore ? "20m" : "150m", isStore ? "64Mi" : "128Mi");
     }
     server = await startMetricsServer(fixture.cluster);
     const read = createKubeUsageReader({
