@@ -135,7 +135,7 @@ export type {
   OperationStatus,
   ReportedMetric,
 } from "./observed/deployment-status.ts";
-export type { DeploymentPause } from "./observed/deployment-pause.ts";
+export { MAX_PAUSE_SECONDS, type DeploymentPause } from "./observed/deployment-pause.ts";
 export {
   FREEZE_DURATION_RANGE,
   FREEZE_REASON,

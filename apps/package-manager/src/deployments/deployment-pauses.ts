@@ -1,5 +1,5 @@
 import { failedPrecondition, invalidArgument, notFound, timestamp, type Ambient } from "@oaas/foundation";
-import type { DeploymentKey, DeploymentPause } from "@oaas/models";
+import { MAX_PAUSE_SECONDS, type DeploymentKey, type DeploymentPause } from "@oaas/models";
 import { Collection, CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
@@ -122,6 +122,11 @@ function endOf({ until, durationSeconds }: PauseRequest, nowMs: number): number 
     throw invalidArgument("the pause", [{ path: "$.duration_secs", message, fix }]);
   }
   const endMs = until === undefined ? nowMs + (durationSeconds ?? 0) * 1000 : Date.parse(until);
-  if (endMs > nowMs) return endMs;
-  throw invalidArgument("the pause", [{ path: "$.until", message: "is not in the future", fix: "state a later time" }]);
+  const latestMs = nowMs + MAX_PAUSE_SECONDS * 1000;
+  if (endMs > nowMs && endMs <= latestMs) return endMs;
+  const [message, fix] =
+    endMs > nowMs
+      ? ["is more than 90 days away", `state ${timestamp(latestMs)} or earlier; pause again to prolong it`]
+      : ["is not in the future", "state a later time"];
+  throw invalidArgument("the pause", [{ path: "$.until", message, fix }]);
 }

@@ -376,6 +376,53 @@ const DECLARED = [
     proof: { file: "coredns", args: ["-version"], contains: "1.15.0" },
   }),
   declare({
+    name: "kwok-metrics",
+    version: "0.8.0",
+    tier: "full",
+    purpose: "resource usage of the simulated pods",
+    recipe: {
+      kind: "go-files",
+      module: "kubernetes",
+      moduleFiles: [
+        {
+          module: "sigs.k8s.io/kwok",
+          files: [
+            "kustomize/metrics/resource/metrics-resource.yaml",
+            "kustomize/metrics/usage/usage-from-annotation.yaml",
+          ],
+        },
+      ],
+    },
+    files: { "kwok-metrics": "files/kustomize/metrics" },
+  }),
+  declare({
+    name: "metrics-server",
+    version: "0.9.0",
+    tier: "full",
+    purpose: "metrics API of a real cluster",
+    recipe: {
+      kind: "go-build",
+      module: "metrics-server",
+      binaries: { "metrics-server": "sigs.k8s.io/metrics-server/cmd/metrics-server" },
+    },
+    files: { "metrics-server": "bin/metrics-server" },
+    proof: { file: "metrics-server", args: ["--help"], contains: "--metric-resolution" },
+  }),
+  declare({
+    name: "otel-collector",
+    version: "0.162.0",
+    tier: "full",
+    purpose: "OpenTelemetry Collector, a receiver of our traces",
+    recipe: {
+      kind: "go-build",
+      module: "otel-collector",
+      binaries: { "otel-collector": "./collector" },
+      ownSources: ["collector"],
+    },
+    files: { "otel-collector": "bin/otel-collector" },
+    proof: { file: "otel-collector", args: ["--version"], contains: "0.162.0" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",
