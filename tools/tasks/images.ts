@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -246,14 +256,18 @@ function writeChecksums(out: string): void {
   writeFileSync(path.join(out, "SHA256SUMS"), lines.join(""));
 }
 
-/** Writes a root file system as files. Owners are not set, because that needs root. */
+/** Writes a root file system as files. Owners are set if this is root, as in the build of a Containerfile. */
 function writeTree(folder: string, entries: readonly RootEntry[]): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const entry of entries) {
     const place = path.join(folder, entry.path);
-    if (entry.type === "folder") mkdirSync(place, { recursive: true, mode: entry.mode });
-    else if (entry.type === "link") symlinkSync(entry.target, place);
-    else writeFileSync(place, entry.bytes, { mode: entry.mode });
+    if (entry.type === "link") symlinkSync(entry.target, place);
+    else {
+      if (entry.type === "folder") mkdirSync(place);
+      else writeFileSync(place, entry.bytes);
+      chmodSync(place, entry.mode);
+    }
+    if (process.getuid?.() === 0) lchownSync(place, entry.owner ?? 0, entry.owner ?? 0);
   }
 }

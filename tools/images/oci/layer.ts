@@ -92,19 +92,10 @@ export async function readEntries(tar: Uint8Array): Promise<readonly RootEntry[]
     const path = header.name.replace(/^\.?\//, "").replace(/\/$/, "");
     if (path === "" || path === ".") continue;
     const mode = header.mode ?? 0o755;
-    switch (header.type) {
-      case "file":
-        entries.push({ type: "file", path, mode, bytes: data ?? new Uint8Array() });
-        break;
-      case "directory":
-        entries.push({ type: "folder", path, mode });
-        break;
-      case "symlink":
-        entries.push({ type: "link", path, target: header.linkname ?? "" });
-        break;
-      default:
-        throw new Error(`"${header.name}" is a ${header.type}, which layers do not contain`);
-    }
+    if (header.type === "file") entries.push({ type: "file", path, mode, bytes: data ?? new Uint8Array() });
+    else if (header.type === "directory") entries.push({ type: "folder", path, mode });
+    else if (header.type === "symlink") entries.push({ type: "link", path, target: header.linkname ?? "" });
+    else throw new Error(`"${header.name}" is a ${String(header.type)}, which layers do not contain`);
   }
   return entries;
 }

@@ -188,6 +188,27 @@ const DECLARED = [
     files: { "keda-crds": "files/config/crd/bases" },
   }),
   declare({
+    name: "compose-schema",
+    version: "2.16.2",
+    tier: "test",
+    purpose: "schema of Compose files",
+    recipe: {
+      kind: "go-files",
+      module: "compose-schema",
+      moduleFiles: [{ module: "github.com/compose-spec/compose-go/v2", files: ["schema/compose-spec.json"] }],
+    },
+    files: { "compose-schema": "files/schema/compose-spec.json" },
+  }),
+  declare({
+    name: "systemd-analyze",
+    version: "Debian's",
+    tier: "test",
+    purpose: "verification of systemd units",
+    recipe: { kind: "host-command", command: "systemd-analyze", debianPackage: "systemd" },
+    files: { "systemd-analyze": "" },
+    proof: { file: "systemd-analyze", args: ["--version"], contains: "systemd 252" },
+  }),
+  declare({
     name: "knative",
     version: "0.50.0",
     tier: "full",
