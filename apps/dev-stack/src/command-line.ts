@@ -26,7 +26,7 @@ export function resolvePorts(config: DevStackConfig): DevStackConfig {
 /** Consecutive ports: package manager, status page, then an API server and a manager for each cluster. */
 function consecutivePorts({ ports: [base = 0], clusters }: DevStackConfig): readonly number[] {
   if (base === 0) return [0, 0, 0, 0];
-  const count = clusters.contexts.length > 0 ? clusters.contexts.length : clusters.count;
+  const count = clusters.contexts.length > 0 ? clusters.contexts.length : clusters.node ? 1 : clusters.count;
   if (base + 2 * count + 1 > LAST_PORT) {
     throw invalidPorts(`leaves no room for ${2 * count + 2} ports starting at ${base}`, "use a lower port");
   }

@@ -33,7 +33,7 @@ done
 for image in "$node"/images/*.tar; do ctr --namespace k8s.io images import "$image"; done
 
 "$KUBELET" --config="$node/kubelet.json" --kubeconfig="$node/kubeconfig" --root-dir=/var/lib/kubelet \
-  --cert-dir="$node/pki" --hostname-override="$(cat "$node/name")" --node-ip="$(cat "$node/address")" \
+  --housekeeping-interval=2s --cert-dir="$node/pki" --hostname-override="$(cat "$node/name")" --node-ip="$(cat "$node/address")" \
   --node-labels="oaas.io/node=real" > "$node/kubelet.log" 2>&1 &
 status=0
 # Also reaps processes of containers whose parent ended.

@@ -43,15 +43,21 @@ export interface RunningCluster {
   readonly nodes?: SimulatedNodes;
   /** Simulated requests to functions, if simulated in this process. */
   readonly load?: SimulatedLoad;
+  /** Metrics of real containers. */
+  readonly metrics?: ClusterMetrics;
   /** Stops the cluster gracefully. Its data stays. */
   close(): Promise<void>;
 }
 
-export interface SimulatedLoad {
+/** Where the metrics of a cluster are. */
+export interface ClusterMetrics {
   /** The HTTP API of Prometheus with the metrics of the functions. */
   readonly metricsUrl: string;
   /** Whether the cluster has a metrics API with the usage of pods, so that autoscalers act. */
   readonly servesUsage: boolean;
+}
+
+export interface SimulatedLoad extends ClusterMetrics {
   /** Raises the load of every function, or sets it back. */
   setSpike(hasSpike: boolean): void;
   /** The load of each function. */

@@ -20,17 +20,21 @@ export interface Machine {
   readonly folders: readonly string[];
 }
 
-/** What keeps real nodes from running on this machine, each with the fix; empty if nothing does. */
+/** Everything that real nodes lack on this machine, each with the fix; empty if they can start. */
 export async function missingForNodes(): Promise<readonly string[]> {
+  const obstacles = await obstaclesToNodes();
+  return obstacles.length > 0 ? obstacles : missingComponents(NODE_COMPONENTS);
+}
+
+/** What about this machine keeps real nodes from running. Namespaces are tried only when containerd is obtained. */
+export async function obstaclesToNodes(): Promise<readonly string[]> {
   const missing = missingOnMachine({
     platform: process.platform,
     uid: process.getuid?.(),
     hasTool: (name) => onPath(name) !== undefined,
     folders: [tmpdir(), cacheDir()],
   });
-  if (missing.length > 0) return missing;
-  const forbidden = await forbiddenByKernel();
-  return forbidden.length > 0 ? forbidden : missingComponents(NODE_COMPONENTS);
+  return missing.length > 0 ? missing : forbiddenByKernel();
 }
 
 /** The part that needs no command. */
