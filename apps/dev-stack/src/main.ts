@@ -28,7 +28,10 @@ if (process.connected) {
   process.on("disconnect", shutDown);
   process.channel?.unref();
 }
-process.argv = [...process.argv.slice(0, 2), ...joinRepeatedFlag(joinRepeatedFlag(process.argv.slice(2), "--context"), "--images")];
+process.argv = [
+  ...process.argv.slice(0, 2),
+  ...joinRepeatedFlag(joinRepeatedFlag(process.argv.slice(2), "--context"), "--images"),
+];
 
 await runService({
   service: "oaas-dev-stack",

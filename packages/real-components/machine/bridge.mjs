@@ -40,7 +40,11 @@ if (mode === "api") {
   const server = createHttpServer((_request, response) => response.writeHead(405).end("only CONNECT\n"));
   server.on("connect", (request, client, head) => {
     const { hostname, port: target } = new URL(`http://${request.url}`);
-    const upstream = connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: Number(target || 80), allowHalfOpen: true });
+    const upstream = connect({
+      host: hostname.replaceAll(/[[\]]/g, ""),
+      port: Number(target || 80),
+      allowHalfOpen: true,
+    });
     upstream.once("error", (error) => client.end(`HTTP/1.1 502 ${error.code ?? "failed"}\r\n\r\n`));
     upstream.once("connect", () => {
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");

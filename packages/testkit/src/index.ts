@@ -30,6 +30,7 @@ export {
   untilReady,
 } from "@oaas/real-components";
 export { describeWith } from "./describe-with.ts";
+export { describeOnNodes } from "./kubernetes/describe-on-nodes.ts";
 export { sweepSize } from "./sweep-size.ts";
 export { startEtcd, type EtcdOptions, type EtcdUnderTest } from "./etcd/start-etcd.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";

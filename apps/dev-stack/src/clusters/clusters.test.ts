@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { planClusters, planContexts } from "./plan-clusters.ts";
 import { splitProgress } from "./progress.ts";
 
-const settings = { real: false, count: 2, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [], node: false, images: [] };
+const settings = {
+  real: false,
+  count: 2,
+  apiPort: 0,
+  managerPort: 0,
+  nodes: undefined,
+  contexts: [],
+  node: false,
+  images: [],
+};
 
 test("plans clusters that differ in labels, size, availability and folder", () => {
   expect(planClusters(settings, "/data")).toEqual([

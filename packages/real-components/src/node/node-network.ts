@@ -83,7 +83,9 @@ function dialThrough(proxySocket: string, host: string, port: number): Promise<S
       if (head.length > 0) socket.unshift(head);
       if (response.statusCode === 200) return resolve(socket);
       socket.destroy();
-      return reject(unavailable(`${host}:${port}`, `${host}:${port} is not reachable: ${response.statusMessage ?? ""}`));
+      return reject(
+        unavailable(`${host}:${port}`, `${host}:${port} is not reachable: ${response.statusMessage ?? ""}`),
+      );
     });
     sent.end();
   });
@@ -103,4 +105,3 @@ export async function getWithin(network: NodeNetwork, host: string, port: number
     sent.end();
   });
 }
-

@@ -39,14 +39,20 @@ export async function obstaclesToNodes(): Promise<readonly string[]> {
 
 /** The part that needs no command. */
 export function missingOnMachine({ platform, uid, hasTool, folders }: Machine): readonly string[] {
-  if (platform !== "linux") return [`real nodes need Linux, this is ${platform}: use a Linux machine or virtual machine`];
+  if (platform !== "linux")
+    return [`real nodes need Linux, this is ${platform}: use a Linux machine or virtual machine`];
   const tools = TOOLS.filter((name) => !hasTool(name));
   return [
     ...(uid === 0 ? [] : ["real nodes need root, for namespaces and cgroups: run it with sudo"]),
-    ...(tools.length === 0 ? [] : [`${tools.join(", ")} not found on PATH: install util-linux, mount, tar and libc-bin`]),
+    ...(tools.length === 0
+      ? []
+      : [`${tools.join(", ")} not found on PATH: install util-linux, mount, tar and libc-bin`]),
     ...folders
       .filter((folder) => HIDDEN.some((hidden) => isBelow(folder, hidden)))
-      .map((folder) => `${folder} is hidden within a node: set TMPDIR and OAAS_CACHE_DIR to folders outside ${HIDDEN.join(", ")}`),
+      .map(
+        (folder) =>
+          `${folder} is hidden within a node: set TMPDIR and OAAS_CACHE_DIR to folders outside ${HIDDEN.join(", ")}`,
+      ),
   ];
 }
 

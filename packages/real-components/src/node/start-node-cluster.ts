@@ -138,7 +138,10 @@ class NodeClusterStart {
   }
 
   async #stopAll(graceMs: number): Promise<void> {
-    await Promise.all([...[...this.#nodes.values()].map((node) => node.kill()), ...this.#services.map((each) => each.stop(0))]);
+    await Promise.all([
+      ...[...this.#nodes.values()].map((node) => node.kill()),
+      ...this.#services.map((each) => each.stop(0)),
+    ]);
     await this.#network?.close();
     await this.#cluster?.stop(graceMs);
   }
@@ -186,7 +189,11 @@ class NodeClusterStart {
       identity,
       folder: this.#at(identity.name),
       networkPid: network.pid,
-      api: { url: cluster.url, ca: await readFile(cluster.caFile, "utf8"), user: this.#user(`system:node:${identity.name}`) },
+      api: {
+        url: cluster.url,
+        ca: await readFile(cluster.caFile, "utf8"),
+        user: this.#user(`system:node:${identity.name}`),
+      },
       clientCaFile: this.#at("kubelet-clients.crt"),
       images: this.#images,
       isReady: () => isNodeReady(cluster, identity.name),
@@ -216,7 +223,11 @@ class NodeClusterStart {
   /** Starts a program in the network of the nodes. */
   async #startService(
     network: NodeNetwork,
-    { program, args, isReady }: { program: ComponentFileName; args: readonly string[]; isReady: () => Promise<boolean> },
+    {
+      program,
+      args,
+      isReady,
+    }: { program: ComponentFileName; args: readonly string[]; isReady: () => Promise<boolean> },
   ): Promise<void> {
     const running = await startProcess({
       name: program,

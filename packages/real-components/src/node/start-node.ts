@@ -72,12 +72,16 @@ export async function startNode(plan: NodePlan): Promise<RealNode> {
     const pid = (await readFile(join(folder, "pid"), "utf8")).trim();
     const args = [`--mount=/proc/${pid}/ns/mnt`, componentFile("ctr"), "-n", "k8s.io", "images", "import", archive];
     const { exitCode, stderr } = await runCommand("nsenter", args, { timeoutMs: START_MS });
-    if (exitCode !== 0) throw unavailable(identity.name, `importing ${archive} into ${identity.name} failed: ${stderr}`);
+    if (exitCode !== 0)
+      throw unavailable(identity.name, `importing ${archive} into ${identity.name} failed: ${stderr}`);
   };
   return { name: identity.name, process: running, loadImages, kill };
 }
 
-async function writeNodeFiles({ identity, folder, api, clientCaFile, images }: NodePlan, cgroup: string): Promise<void> {
+async function writeNodeFiles(
+  { identity, folder, api, clientCaFile, images }: NodePlan,
+  cgroup: string,
+): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const at = (name: string): string => join(folder, name);
   for (const each of ["", "cni", "images", "volumes", "containers"]) await mkdir(at(each), { recursive: true });

@@ -69,7 +69,10 @@ async function runCluster(plan: ClusterPlan, cluster: NodeCluster, progress: Pro
   const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
   const connect = (): Transport => createUndiciTransport(access, realAmbient);
   progress.step("Prometheus");
-  const prometheus = await startPrometheus(plan.folder, [...cluster.nodes.keys()].map((node) => scrapeConfig(cluster, node)));
+  const prometheus = await startPrometheus(
+    plan.folder,
+    [...cluster.nodes.keys()].map((node) => scrapeConfig(cluster, node)),
+  );
   let isClosing = false;
   const processes: readonly RunningProcess[] = [...cluster.processes, prometheus.process];
   return {

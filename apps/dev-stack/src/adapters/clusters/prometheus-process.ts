@@ -17,7 +17,9 @@ export async function startPrometheus(
   const home = path.join(folder, "prometheus");
   await mkdir(home, { recursive: true, mode: 0o700 });
   // YAML is a superset of JSON.
-  await writeFile(path.join(home, "prometheus.yml"), JSON.stringify({ scrape_configs: scrapeConfigs }), { mode: 0o600 });
+  await writeFile(path.join(home, "prometheus.yml"), JSON.stringify({ scrape_configs: scrapeConfigs }), {
+    mode: 0o600,
+  });
   return onFreePorts(1, async ([port = 0]) => {
     const url = `http://127.0.0.1:${port}`;
     const process = await startProcess({
