@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { oprcData, oprcInvoke } from "@oaas/contracts/grpc";
 import { realAmbient } from "@oaas/foundation/real";
 import { RpcChannel } from "@oaas/rpc";
@@ -35,7 +36,6 @@ function suite(): void {
   };
   const apply = async (documents: readonly object[]): Promise<string> => {
     const file = `${folder.path}/apply.json`;
-    const { writeFile } = await import("node:fs/promises");
     await writeFile(file, documents.map((each) => JSON.stringify(each)).join("\n---\n"));
     return cli("apply", "-f", file, "--wait");
   };
@@ -63,7 +63,7 @@ function suite(): void {
     });
   };
   const urlOf = async (deployment: string): Promise<string> => {
-    const pod = await onlyOrFirst(await podsOf(deployment));
+    const pod = firstOf(await podsOf(deployment));
     const app = pod.metadata.labels?.["app"] ?? "";
     return `http://${app}.${pod.metadata.namespace}.svc.cluster.local/greet`;
   };
@@ -178,7 +178,7 @@ function suite(): void {
   });
 
   const appOf = async (deployment: string): Promise<string> =>
-    onlyOrFirst(await podsOf(deployment)).metadata.labels?.["app"] ?? "";
+    firstOf(await podsOf(deployment)).metadata.labels?.["app"] ?? "";
 
   test("is resized in place", async () => {
     const [pod] = await podsOf("rolled");
@@ -249,7 +249,7 @@ function suite(): void {
       nfr_requirements: { max_latency_ms: 200 },
       enforcement: { mode: "enforce", dimensions: ["replicas"], max_replicas: 3 },
     };
-    await apply([definition as object, enforced]);
+    await apply([definition, enforced]);
     await startLoad("scaling-load", await urlOf("scaled"), 8);
     await eventually(async () => (await podsOf("scaled")).length >= 2, {
       what: "a second replica",
@@ -351,7 +351,7 @@ function greeterClass(name: string, provision: object): readonly [object, object
   ];
 }
 
-function onlyOrFirst(pods: readonly Pod[]): Pod {
+function firstOf(pods: readonly Pod[]): Pod {
   const [pod] = pods;
   if (pod === undefined) throw new Error("there is no pod");
   return pod;
