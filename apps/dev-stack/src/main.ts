@@ -11,7 +11,7 @@ import { loadExamples, loadNodeExamples } from "./adapters/examples.ts";
 import { readOrCreateKey, writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
 import { createPrompt, onKeys, createPaint, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
-import { joinRepeatedFlag, resolvePorts } from "./command-line.ts";
+import { checkNodeFlags, joinRepeatedFlag, resolvePorts } from "./command-line.ts";
 import { DEFAULTS, devStackConfig, VERSION, type DevStackConfig } from "./config.ts";
 import type { Display } from "./screen/display.ts";
 import { createLineDisplay } from "./screen/line-display.ts";
@@ -41,6 +41,7 @@ await runService({
   signals: ["SIGINT", "SIGTERM", "SIGHUP"],
   // Returns before the stack is up, so that a signal during the start shuts it down gracefully.
   start: async (loaded, environment) => {
+    checkNodeFlags(loaded);
     const config = resolvePorts(loaded);
     const stop = new AbortController();
     const display = createDisplay(config, environment);
