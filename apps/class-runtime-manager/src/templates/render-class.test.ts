@@ -210,6 +210,19 @@ describe("objects around a function", () => {
     ).toBe(false);
   });
 
+  test("keeps functions serving before they stop where the cluster can, but not a job", () => {
+    const lifecycle = (template: string, kind: string, podResize: boolean): unknown => {
+      const spec = { functions, selected_template: template };
+      const workload = find(render({ spec, cluster: { capabilities: { podResize } } }), kind);
+      const [container] = podSpecOf(workload ?? {})?.["containers"] as readonly { readonly lifecycle?: unknown }[];
+      return container?.lifecycle;
+    };
+    expect(lifecycle("dev", "Deployment", true)).toEqual({ preStop: { sleep: { seconds: 3 } } });
+    expect(lifecycle("full", "Deployment", true)).toEqual({ preStop: { sleep: { seconds: 5 } } });
+    expect(lifecycle("full", "Deployment", false)).toBeUndefined();
+    expect(lifecycle("job", "Job", true)).toBeUndefined();
+  });
+
   test("sets the environment's priority class on pods, and none without it", () => {
     const priority = (given: Omit<PartialInput, "spec">) =>
       podSpecOf(find(render({ ...given, spec: { functions, selected_template: "full" } }), "Deployment") ?? {})?.[

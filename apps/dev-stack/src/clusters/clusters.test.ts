@@ -59,6 +59,21 @@ test("real clusters have no simulated availability and no terms", () => {
   ).toEqual([false, false]);
 });
 
+test("plans one cluster with real nodes, whatever the number of clusters", () => {
+  const plans = planClusters({ ...settings, node: true, count: 3, apiPort: 6443, nodes: 2 }, "/data");
+  expect(plans).toEqual([
+    {
+      name: "cloud",
+      labels: { env: "cloud", zone: "b" },
+      runsImages: true,
+      nodes: 2,
+      folder: "/data/cloud-node",
+      apiPort: 6443,
+      managerPort: 0,
+    },
+  ]);
+});
+
 test("derives valid and unique cluster names from contexts", () => {
   const contexts = ["admin@prod.example/EU", "kind-a", "kind_a", "@"];
   const plans = planContexts({ contexts, managerPort: 8088 }, "/data");

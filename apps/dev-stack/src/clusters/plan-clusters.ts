@@ -30,7 +30,15 @@ export function planClusters(config: DevStackConfig["clusters"], folder: string)
 /** One cluster with real nodes, in a folder of its own: the objects of simulated nodes would not become ready there. */
 function planNodeCluster({ nodes, apiPort, managerPort }: DevStackConfig["clusters"], folder: string): ClusterPlan {
   const labels = { env: "cloud", zone: "b" };
-  return { name: "cloud", labels, nodes: nodes ?? 1, folder: `${folder}/cloud-node`, apiPort, managerPort };
+  return {
+    name: "cloud",
+    labels,
+    runsImages: true,
+    nodes: nodes ?? 1,
+    folder: `${folder}/cloud-node`,
+    apiPort,
+    managerPort,
+  };
 }
 
 function promiseOf(value: number) {

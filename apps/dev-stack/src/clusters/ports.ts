@@ -18,6 +18,8 @@ export interface ClusterPlan {
   readonly availability?: number;
   /** What the registration of a simulated cluster promises, in the words of `CRM_CLUSTERS_JSON`. */
   readonly terms?: ClusterTerms;
+  /** Whether its nodes run the images of functions; those of other clusters of the stack are simulated. */
+  readonly runsImages?: boolean;
   /** Kubeconfig context of an existing cluster, in which the stack only installs our CRDs. */
   readonly context?: string;
 }

@@ -5,6 +5,12 @@ function declare<Name extends string, File extends string>(component: Component<
   return component;
 }
 
+/** Containers, the network of pods, and the libraries that a minimal system may lack. */
+const CONTAINER_PACKAGES =
+  "containerd runc containernetworking-plugins libseccomp2 nftables libnftables1 libnftnl11 libjansson4 libmnl0 libedit2 libxtables12 iproute2 libbsd0 libmd0 libbpf1 libelf1 libcap2".split(
+    " ",
+  );
+
 const DECLARED = [
   declare({
     name: "etcd",
@@ -369,11 +375,7 @@ const DECLARED = [
     purpose: "containers of real nodes: containerd, runc, network plug-ins, nftables",
     recipe: {
       kind: "debian-extract",
-      packages: [
-        ...["containerd", "runc", "containernetworking-plugins", "libseccomp2"],
-        ...["nftables", "libnftables1", "libnftnl11", "libjansson4", "libmnl0", "libedit2", "libxtables12"],
-        ...["iproute2", "libbsd0", "libmd0", "libbpf1", "libelf1", "libcap2"],
-      ],
+      packages: CONTAINER_PACKAGES,
       commands: {
         containerd: "usr/bin/containerd",
         "containerd-shim-runc-v2": "usr/bin/containerd-shim-runc-v2",

@@ -102,6 +102,7 @@ export function kubeProxyConfig(kubeconfig: string): object {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
     mode: "nftables",
+    nftables: { minSyncPeriod: "0.2s" },
     clientConnection: { kubeconfig },
     hostnameOverride: nodeIdentity(1).name,
     bindAddress: nodeIdentity(1).address,

@@ -47,13 +47,12 @@ export async function startNetwork({ folder, proxySocket, apiPort, addresses }: 
         logFile: join(folder, "bridge.log"),
       }),
     );
+    const own = [NETWORK_ADDRESS, ...addresses];
+    const program = [process.execPath, bridge, "network", apiSocket, proxySocket, String(apiPort), NETWORK_ADDRESS];
     const network = await startProcess({
       name: "node-network",
       command: "unshare",
-      args: [
-        ...["--net", "sh", join(MACHINE_FILES, "network.sh"), [NETWORK_ADDRESS, ...addresses].join(" "), SERVICE_RANGE],
-        ...[process.execPath, bridge, "network", apiSocket, proxySocket, String(apiPort), NETWORK_ADDRESS],
-      ],
+      args: ["--net", "sh", join(MACHINE_FILES, "network.sh"), own.join(" "), SERVICE_RANGE, ...program],
       env: toolEnvironment(),
       cwd: folder,
       logFile: join(folder, "network.log"),

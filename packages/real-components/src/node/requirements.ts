@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { realpathSync } from "node:fs";
 import { onPath, cacheDir } from "../components/cache/cache.ts";
-import { missingComponents } from "../components/cache/component-file.ts";
+import { componentFile, missingComponents } from "../components/cache/component-file.ts";
 import { runCommand } from "../process/client-command.ts";
 
 /** The components of a cluster with real nodes. */
@@ -92,15 +91,14 @@ const TRIALS: readonly { readonly what: string; readonly script: string; readonl
   },
 ];
 
+const OWN_NAMESPACES = "--net --mount --pid --fork --kill-child --mount-proc --propagation private".split(" ");
+
 async function forbiddenByKernel(): Promise<readonly string[]> {
   if (missingComponents(["containerd"]).length > 0) return [];
-  const { componentFile } = await import("../components/cache/component-file.ts");
   const tools = componentFile("container-tools");
   for (const { what, script, fix } of TRIALS) {
-    const { exitCode, stderr } = await runCommand("unshare", [
-      ...["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"],
-      ...["sh", "-c", script, tools, String(process.pid)],
-    ]);
+    const command = ["sh", "-c", script, tools, String(process.pid)];
+    const { exitCode, stderr } = await runCommand("unshare", [...OWN_NAMESPACES, ...command]);
     if (exitCode !== 0) return [`the machine forbids ${what} (${stderr.trim()}): ${fix}`];
   }
   return [];

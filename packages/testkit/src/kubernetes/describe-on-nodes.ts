@@ -1,4 +1,4 @@
-/* oxlint-disable vitest/no-disabled-tests, vitest/valid-title, vitest/valid-describe-callback, vitest/no-conditional-tests, vitest/expect-expect -- this file makes suites; it is not one */
+/* oxlint-disable vitest/valid-title, vitest/valid-describe-callback, vitest/no-conditional-tests, vitest/expect-expect -- this file makes suites; it is not one */
 import { missingForNodes } from "@oaas/real-components";
 import { describe, it } from "vitest";
 import { skipWithReason } from "../describe-with.ts";

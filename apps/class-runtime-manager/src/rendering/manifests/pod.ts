@@ -84,12 +84,22 @@ export function renderFunctionPod(context: WorkloadContext): Readonly<Record<str
   const environment = plan.input.environment?.spec;
   return {
     initContainers: omitEmpty(renderWaitContainers(context)),
-    containers: [renderFunctionContainer(context)],
+    containers: [{ ...renderFunctionContainer(context), ...renderDrain(plan) }],
     volumes: renderVolumes(context),
     securityContext: podSecurity([fn.port]),
     terminationGracePeriodSeconds: plan.policy.terminationGraceSeconds,
     ...renderPodIdentity(environment, fn.spec.provision_config),
   };
+}
+
+/**
+ * Keeps a function serving while it is removed from its Service: proxies learn of that after the container gets SIGTERM, and
+ * most servers stop accepting connections at once. Kubernetes 1.30 and later sleep themselves, without a program in the
+ * image; `pods/resize` shows that a cluster is recent enough.
+ */
+function renderDrain({ input, policy }: WorkloadContext["plan"]): Readonly<Record<string, unknown>> {
+  if (policy.drainSeconds === 0 || !input.cluster.capabilities.podResize) return {};
+  return { lifecycle: { preStop: { sleep: { seconds: policy.drainSeconds } } } };
 }
 
 /** The volumes of a function, from both places where a class may state them, and the files of addons. */

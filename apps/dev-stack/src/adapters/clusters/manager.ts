@@ -85,8 +85,7 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], met
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_CLUSTER_NAME: plan.name,
       ...locationSettings(plan),
-      // Simulated nodes pull nothing.
-      ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
+      ...imageSettings(plan),
       // Clusters of the stack are for trying out.
       ...(plan.context === undefined
         ? { OPRC_CRM_FEATURES_INVOKE: "true", OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true" }
@@ -100,6 +99,14 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], met
       OPRC_CRM_FEATURES_LEADER_ELECTION: String(plan.context !== undefined),
     },
   });
+}
+
+/** Simulated nodes pull nothing; real nodes of the stack only have the images that were given to them. */
+function imageSettings({ context, runsImages }: ClusterPlan): Readonly<Record<string, string>> {
+  if (context !== undefined) return {};
+  return runsImages
+    ? { OPRC_CRM_TEMPLATES_WAIT_IMAGE: "none" }
+    : { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE };
 }
 
 /** The load of a local stack is met and falls within a minute, so windows and cooldowns of enforcement are shorter than in production. */
