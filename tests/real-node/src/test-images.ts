@@ -5,7 +5,7 @@ import { rolldown } from "rolldown";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const GREETER = path.join(ROOT, "examples", "greeter-service");
-const STATE_STORE = path.join(ROOT, "tests", "real-node", "programs", "state-store.ts");
+const STATE_STORE = path.join(import.meta.dirname, "programs", "state-store.ts");
 
 /** The greeter of the example is in every stack with --node; this is its next version. */
 export const NEXT_GREETER_IMAGE = "registry.example.test/greeter:2.0.0";
@@ -28,7 +28,7 @@ export async function writeTestImages(folder: string): Promise<string> {
   return archive;
 }
 
-/** The greeter with another greeting, and with a function that uses the CPU for some milliseconds. */
+/** The greeter with another greeting. */
 function nextGreeter(): ImageLayer {
   return readdirSync(GREETER)
     .filter((file) => file.endsWith(".mjs"))

@@ -74,7 +74,6 @@ function suite(): void {
     stack = await startStack(`${folder.path}/data`, ["--node", `--images=${images}`], {
       OAAS_STACK_NODES: "2",
       OPRC_CRM_TEMPLATES_ODGM_IMAGE: STATE_STORE_IMAGE,
-      OPRC_CRM_ENFORCEMENT_MODE: "full",
     });
   });
   afterAll(async () => {

@@ -214,8 +214,8 @@ describe("objects around a function", () => {
     const lifecycle = (template: string, kind: string, podResize: boolean): unknown => {
       const spec = { functions, selected_template: template };
       const workload = find(render({ spec, cluster: { capabilities: { podResize } } }), kind);
-      const [container] = podSpecOf(workload ?? {})?.["containers"] as readonly { readonly lifecycle?: unknown }[];
-      return container?.lifecycle;
+      const containers = podSpecOf(workload ?? {})?.["containers"] as readonly { readonly lifecycle?: unknown }[];
+      return containers[0]?.lifecycle;
     };
     expect(lifecycle("dev", "Deployment", true)).toEqual({ preStop: { sleep: { seconds: 3 } } });
     expect(lifecycle("full", "Deployment", true)).toEqual({ preStop: { sleep: { seconds: 5 } } });

@@ -23,13 +23,21 @@ export interface NodeNetwork {
 export interface NetworkPlan {
   readonly folder: string;
   readonly proxySocket: string;
+  /** The process register, for a later start in the folder of the cluster. */
+  readonly register: string;
   readonly apiPort: number;
   /** Addresses of the nodes. */
   readonly addresses: readonly string[];
 }
 
 /** Creates the network of the nodes and waits until the API server is reachable in it. */
-export async function startNetwork({ folder, proxySocket, apiPort, addresses }: NetworkPlan): Promise<NodeNetwork> {
+export async function startNetwork({
+  folder,
+  proxySocket,
+  register,
+  apiPort,
+  addresses,
+}: NetworkPlan): Promise<NodeNetwork> {
   const apiSocket = join(folder, "api.sock");
   const bridge = join(MACHINE_FILES, "bridge.mjs");
   const started: RunningProcess[] = [];
@@ -45,6 +53,7 @@ export async function startNetwork({ folder, proxySocket, apiPort, addresses }: 
         args: [bridge, "api", apiSocket, String(apiPort)],
         cwd: folder,
         logFile: join(folder, "bridge.log"),
+        register,
       }),
     );
     const own = [NETWORK_ADDRESS, ...addresses];
@@ -56,6 +65,7 @@ export async function startNetwork({ folder, proxySocket, apiPort, addresses }: 
       env: toolEnvironment(),
       cwd: folder,
       logFile: join(folder, "network.log"),
+      register,
     });
     started.push(network);
     await untilReady(network, async () => {

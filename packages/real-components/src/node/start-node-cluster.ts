@@ -99,6 +99,7 @@ class NodeClusterStart {
     const network = await startNetwork({
       folder: this.#folder.path,
       proxySocket: this.#at("proxy.sock"),
+      register: this.#register,
       apiPort: Number(new URL(cluster.value.url).port),
       addresses: this.#identities.map(({ address }) => address),
     });
@@ -146,6 +147,10 @@ class NodeClusterStart {
     await this.#cluster?.stop(graceMs);
   }
 
+  get #register(): string {
+    return join(this.#options.folder, "processes");
+  }
+
   #at(name: string): string {
     return join(this.#folder.path, name);
   }
@@ -189,6 +194,7 @@ class NodeClusterStart {
       identity,
       folder: this.#at(identity.name),
       networkPid: network.pid,
+      register: this.#register,
       api: {
         url: cluster.url,
         ca: await readFile(cluster.caFile, "utf8"),
@@ -236,6 +242,7 @@ class NodeClusterStart {
       env: toolEnvironment(),
       cwd: this.#folder.path,
       logFile: this.#at(`${program}.log`),
+      register: this.#register,
     });
     this.#services.push(running);
     await untilReady(running, isReady);

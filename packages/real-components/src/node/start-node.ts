@@ -31,6 +31,8 @@ export interface NodePlan {
   /** The folder of the node; what is in it is removed. */
   readonly folder: string;
   readonly networkPid: number;
+  /** The process register, for a later start in the folder of the cluster. */
+  readonly register: string;
   readonly api: { readonly url: string; readonly ca: string; readonly user: TokenUser };
   readonly clientCaFile: string;
   /** Image archives to import before the kubelet starts. */
@@ -43,7 +45,7 @@ const START_MS = 180_000;
 
 /** Starts a node and waits until it is Ready. */
 export async function startNode(plan: NodePlan): Promise<RealNode> {
-  const { identity, folder, networkPid } = plan;
+  const { identity, folder, networkPid, register } = plan;
   // The name of the cgroup is seen by the whole machine.
   const cgroup = `oaas-node-${randomBytes(4).toString("hex")}`;
   await writeNodeFiles(plan, cgroup);
@@ -54,6 +56,7 @@ export async function startNode(plan: NodePlan): Promise<RealNode> {
     env: { ...toolEnvironment(), KUBELET: componentFile("kubelet") },
     cwd: folder,
     logFile: join(folder, "node.log"),
+    register,
   });
   const kill = async (): Promise<void> => {
     await running.stop(0);

@@ -7,7 +7,7 @@ import { oprcData, oprcInvoke } from "@oaas/contracts/grpc";
 import { invalidArgument, notFound, pathOf, ROOT_PATH } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { bindService, listenOnePort, RpcChannel, RpcServer } from "@oaas/rpc";
-import { readOdgmSettings, type Collection, type OdgmSettings } from "../src/odgm-settings.ts";
+import { readOdgmSettings, type Collection, type OdgmSettings } from "../odgm-settings.ts";
 
 type Entries = NonNullable<oprcData.ObjData["entries"]>;
 
