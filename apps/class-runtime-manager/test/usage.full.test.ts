@@ -45,10 +45,9 @@ describeOnTarget("usage through the real metrics-server", METRICS, () => {
   const podsOfClass = (): readonly string[] =>
     crm.pods.podsOf(NAMESPACE, "plain").map(({ metadata }) => metadata.name ?? "");
   const annotate = (pod: string, cpu: string, memory: string): Promise<string> =>
-    fixture.kubectl([
-      ...["annotate", "pod", pod, "-n", NAMESPACE, "--overwrite"],
-      ...[`kwok.x-k8s.io/usage-cpu=${cpu}`, `kwok.x-k8s.io/usage-memory=${memory}`],
-    ]);
+    fixture.kubectl(
+      `annotate pod ${pod} -n ${NAMESPACE} --overwrite kwok.x-k8s.io/usage-cpu=${cpu} kwok.x-k8s.io/usage-memory=${memory}`,
+    );
 
   test("returns the CPU and memory that the kubelet reports for each component, as kubectl top does", async () => {
     await eventually(() => podsOfClass().length === 2, { what: "the pods of function and state store" });

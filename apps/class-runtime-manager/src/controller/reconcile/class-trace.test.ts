@@ -6,12 +6,11 @@ import { classTrace } from "./class-trace.ts";
 
 const CALL = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };
 
-const classWith = (annotations: Readonly<Record<string, string>>): Stored<KubeObject> =>
-  ({
-    apiVersion: "oaas.io/v1alpha1",
-    kind: "ClassRuntime",
-    metadata: { name: "order", namespace: "shop", uid: "u", resourceVersion: "1", generation: 2, annotations },
-  }) as unknown as Stored<KubeObject>;
+const classWith = (annotations: Readonly<Record<string, string>>): Stored<KubeObject> => ({
+  apiVersion: "oaas.io/v1alpha1",
+  kind: "ClassRuntime",
+  metadata: { name: "order", namespace: "shop", uid: "u", resourceVersion: "1", generation: 2, annotations },
+});
 const called = classWith({ [ANNOTATIONS.traceparent]: `00-${CALL.traceId}-${CALL.spanId}-01` });
 const withStatus = (status: ClassRuntimeStatus | undefined) => () => status;
 
