@@ -156,7 +156,7 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
         const found = await client.resource(CLASS_RUNTIMES).find({ namespace: WHERE, name });
         return found !== undefined && found.status?.observedGeneration === found.metadata.generation;
       },
-      { timeoutMs: 60_000, what: `${name} to be applied` },
+      { timeoutMs: 240_000, what: `${name} to be applied` },
     );
   }
 
@@ -195,7 +195,7 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
         expect(changesBetween(before, children).toSorted()).toEqual(announced.toSorted());
         return children;
       },
-      { timeoutMs: 60_000, what: `the announced changes of ${name}` },
+      { timeoutMs: 240_000, what: `the announced changes of ${name}` },
     );
     for (const object of objects) {
       const [was, now] = [before, after].map((children) => children.get(`${object.kind} ${object.name}`));

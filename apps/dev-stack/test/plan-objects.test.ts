@@ -51,7 +51,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 function deploymentOf({ key, settings: given, templates, clusters }: Step) {
   const isStateful = key.startsWith("stateful");
   // The nodes of a state store are not moved by the way.
-  const target_clusters = isStateful ? ["edge", "cloud"] : clusters;
+  const target_clusters: readonly string[] = isStateful ? ["edge", "cloud"] : clusters;
   const env_templates = Object.fromEntries(
     Object.entries(templates).filter(([name]) => target_clusters.includes(name)),
   );
