@@ -228,6 +228,11 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
             }),
           ),
         );
+        // Otherwise the deletions of many runs add up.
+        await eventually(
+          async () => expect((await client.resource(CLASS_RUNTIMES).list({ namespace: WHERE })).items).toEqual([]),
+          { timeoutMs: 240_000, what: `run ${run} to be deleted` },
+        );
       }),
       { numRuns: CASES / STEPS, endOnFailure: true },
     );
@@ -309,15 +314,18 @@ function dryRunsOnly(transport: Transport, isOn: () => boolean): Transport {
 
 /** The response or the fault of a call; a busy machine may drop its connection. */
 async function answer<T extends object>(call: () => Promise<T>): Promise<T | Fault> {
-  return eventually(async (): Promise<T | Fault> => {
-    try {
-      return await call();
-    } catch (thrown) {
-      const fault = Fault.from(thrown);
-      if (fault.retryable || fault.kind === "deadline-exceeded") throw fault;
-      return fault;
-    }
-  });
+  return eventually(
+    async (): Promise<T | Fault> => {
+      try {
+        return await call();
+      } catch (thrown) {
+        const fault = Fault.from(thrown);
+        if (fault.retryable || fault.kind === "deadline-exceeded") throw fault;
+        return fault;
+      }
+    },
+    { timeoutMs: 240_000 },
+  );
 }
 
 function changesBetween(

@@ -326,7 +326,7 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
       );
     const manifests = await manifestsOf(path.relative(MANAGER, folder.path));
     expect(verbsIn(manifests, "namespaces")).toEqual(["get", "create"]);
-    expect(verbsIn(manifests, "resourcequotas")).toEqual(["create", "patch", "delete"]);
+    expect(verbsIn(manifests, "resourcequotas")).toEqual(["list", "create", "patch", "delete"]);
     const { features } = loadConfig(crmConfig, { env: settingsOf(manifests), readFile: () => "s" });
     expect(features.createNamespaces).toBe(true);
     for (const overlay of ["dev", "edge", "full"])

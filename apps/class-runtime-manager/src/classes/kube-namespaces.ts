@@ -2,6 +2,7 @@ import { failedPrecondition, isFault, unavailable } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import { resourceType, type KubeClient, type ResourceClient } from "@oaas/kube-runtime";
+import { readFromServer } from "../controller/children/stray-children.ts";
 import type { ObjectPreview } from "../controller/reconcile/preview-class.ts";
 import { changedFields } from "../lifecycle/status/changed-fields.ts";
 import {
@@ -122,7 +123,12 @@ export class KubeNamespaces implements NamespaceProvisioner {
     const previews = await Promise.all(
       LIMIT_KINDS.map(async (kind): Promise<readonly ObjectPreview[]> => {
         const objects = this.#client.resource(LIMITS[kind]);
-        const live = await objects.find({ namespace, name: NAMESPACE_LIMITS[kind] }, { signal });
+        const live = await readFromServer(
+          this.#client,
+          LIMITS[kind],
+          { namespace, name: NAMESPACE_LIMITS[kind] },
+          signal,
+        );
         const limit = limits.find((one) => one.kind === kind);
         if (limit === undefined) return live === undefined ? [] : [previewOf(live, "delete")];
         if (live === undefined) return [previewOf(limit, "create")];
