@@ -95,3 +95,44 @@ describe("health check of Argo CD in Lua", () => {
     for (const script of Object.values(data)) expect(script).toBe(file("argocd/health.lua"));
   });
 });
+
+describe("configuration of kube-state-metrics", () => {
+  interface Schema {
+    readonly type?: string;
+    readonly properties?: Readonly<Record<string, Schema>>;
+    readonly items?: Schema;
+    readonly enum?: readonly (string | null)[];
+  }
+  type Path = readonly string[];
+  interface Metric {
+    readonly name: string;
+    readonly each: {
+      readonly gauge?: {
+        readonly path: Path;
+        readonly labelsFromPath?: Record<string, Path>;
+        readonly valueFrom?: Path;
+      };
+      readonly stateSet?: { readonly path: Path; readonly list: readonly string[] };
+    };
+  }
+  const { spec } = parse(file("kube-state-metrics.yaml")) as {
+    readonly spec: { readonly resources: readonly { readonly metrics: readonly Metric[] }[] };
+  };
+  const crd = parse(file("../crds/classruntimes.oaas.io.yaml")) as {
+    readonly spec: { readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[] };
+  };
+  const root = crd.spec.versions[0]?.schema.openAPIV3Schema ?? {};
+  const at = (schema: Schema | undefined, path: Path): Schema | undefined =>
+    path.reduce<Schema | undefined>((found, key) => (found?.items ?? found)?.properties?.[key], schema);
+
+  test.each(spec.resources.flatMap(({ metrics }) => metrics))("$name reads fields that exist", ({ each }) => {
+    const { gauge, stateSet } = each;
+    if (stateSet !== undefined)
+      expect(stateSet.list).toEqual(at(root, stateSet.path)?.enum?.filter((value) => value !== null));
+    if (gauge === undefined || gauge.path[0] === "metadata") return;
+    const value = at(root, gauge.path);
+    expect(value).toBeDefined();
+    for (const below of [...Object.values(gauge.labelsFromPath ?? {}), gauge.valueFrom ?? []])
+      expect(at(value, below), below.join(".")).toBeDefined();
+  });
+});
