@@ -10,6 +10,7 @@ import { generate } from "./tasks/generate.ts";
 import { hooks } from "./tasks/hooks.ts";
 import { images } from "./tasks/images.ts";
 import { passThrough } from "./tasks/pass-through.ts";
+import { release } from "./tasks/release.ts";
 import { runTests } from "./tasks/test.ts";
 
 /** A task returns its exit code. */
@@ -52,6 +53,10 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   images: {
     help: "build the OCI images in dist/images, without a container engine (--help lists its options)",
     run: images,
+  },
+  release: {
+    help: "prepare and build a release (--prepare VERSION, --dry-run; --help lists the options)",
+    run: release,
   },
   advisories: { help: "fetch the advisories that npm run check compares with the lockfile", run: advisories },
   hooks: { help: "install the optional git hooks (remove with --remove)", run: hooks },

@@ -28,6 +28,8 @@ const READERS = [
   "packages/real-components/src/components/cache/cache.ts",
   "packages/kube-apiserver/test/real-scenarios.test.ts",
   "apps/dev-stack/src/load/load-simulation.ts",
+  "deploy/compose/compose.yaml",
+  "tools/tasks/images.ts",
 ];
 /** Settings that contain a cluster name, such as `CRM_CLUSTER_<NAME>_URL`. */
 const OF_A_CLUSTER = /^CRM_CLUSTER_[A-Z0-9]+_/;

@@ -23,11 +23,9 @@ const LICENSE = /^usr\/share\/doc\/[^/]+(\/copyright)?$/;
 const AUTHORITY = /^usr\/share\/ca-certificates\/mozilla\/[^/]+\.crt$/;
 
 const ACCOUNTS = `root:x:0:0:root:/root:/usr/sbin/nologin
-nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 nonroot:x:${USER_ID}:${USER_ID}:nonroot:/home/nonroot:/usr/sbin/nologin
 `;
 const GROUPS = `root:x:0:
-nogroup:x:65534:
 nonroot:x:${USER_ID}:
 `;
 
