@@ -61,7 +61,9 @@ describeOnTarget("configuration file of the manager", { needs: ["kubectl"] }, ()
     replace("enforcement: {freze: true}\n");
     await eventually(async () =>
       expect((await readHealth(manager)).warnings).toContainEqual(
-        expect.stringMatching(/crm\.yaml:1:15: enforcement\.freze: is an unknown setting; did you mean enforcement\.freeze/),
+        expect.stringMatching(
+          /crm\.yaml:1:15: enforcement\.freze: is an unknown setting; did you mean enforcement\.freeze/,
+        ),
       ),
     );
     expect(await isAccepted("two")).toBe(true);
