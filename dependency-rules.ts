@@ -141,6 +141,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["replanning/decide-replan.ts"], pure: true },
     { folders: ["replanning"] },
     { folders: ["events"] },
+    { folders: ["overview"] },
     { folders: ["access"] },
     { folders: ["config.ts"] },
     { folders: ["adapters"] },

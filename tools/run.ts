@@ -8,6 +8,7 @@ import { check } from "./tasks/check.ts";
 import { fix } from "./tasks/fix.ts";
 import { generate } from "./tasks/generate.ts";
 import { hooks } from "./tasks/hooks.ts";
+import { images } from "./tasks/images.ts";
 import { passThrough } from "./tasks/pass-through.ts";
 import { runTests } from "./tasks/test.ts";
 
@@ -48,6 +49,10 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   components: { help: "obtain the real components that tests use", run: passThrough("tools/components.ts") },
   bench: { help: "run the benchmarks; results are ratios in bench/results", run: bench },
   bundle: { help: "bundle each app into one file in dist/, with its bill of materials (CycloneDX)", run: bundle },
+  images: {
+    help: "build the OCI images in dist/images, without a container engine (--help lists its options)",
+    run: images,
+  },
   advisories: { help: "fetch the advisories that npm run check compares with the lockfile", run: advisories },
   hooks: { help: "install the optional git hooks (remove with --remove)", run: hooks },
 };

@@ -21,7 +21,7 @@ const example = path.join(import.meta.dirname, "..", "..", "examples", "order-cl
 const order = parse(readFileSync(example, "utf8")) as KubeObject;
 const startedAt = performance.now();
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-clusters-"));
-const settings = { real: false, count: 3, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
+const settings = { real: false, count: 3, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [], node: false, images: [] };
 const start = createEmbeddedClusterStarter(realAmbient);
 
 const clusters = await Promise.all(

@@ -37,6 +37,7 @@ export const LONGEST: readonly string[] = [
   "apps/class-runtime-manager/test/controller.test.ts",
   "packages/kube-runtime/test/rights.test.ts",
   "apps/dev-stack/test/life-cycle.test.ts",
+  "apps/dev-stack/test/plan-objects.test.ts",
   "packages/testkit/test/kubernetes.test.ts",
   "apps/cli/test/completion.test.ts",
   "apps/cli/test/by-kind.test.ts",

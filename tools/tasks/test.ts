@@ -1,6 +1,6 @@
 import { ensureComponents } from "../components.ts";
 import { runStaticChecks } from "./check.ts";
-import { runVitest } from "./vitest.ts";
+import { runVitestTolerantly } from "./vitest.ts";
 
 /**
  * test: suites with Kubernetes, KWOK, etcd, Prometheus and Chromium. full: heavy components too. sweep: at full size.
@@ -16,7 +16,7 @@ export function runTests(tier: Tier): (args: readonly string[]) => Promise<numbe
     const components = await ensureComponents(tier === "full" ? "full" : "test", console.log);
     const missing = components.filter((component) => component.state === "missing");
     heading("Suites");
-    const suites = await runVitest(
+    const suites = await runVitestTolerantly(
       tier === "full" ? ["unit", "integration", "full"] : ["unit", "integration"],
       tier === "sweep" ? { OAAS_SWEEP: "full" } : {},
       filters,

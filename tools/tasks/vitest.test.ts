@@ -1,31 +1,37 @@
-import { expect, test } from "vitest";
-import { countTests } from "./vitest.ts";
+import { describe, expect, test } from "vitest";
+import { countTests, failedFiles, withLaterResults } from "./vitest.ts";
 
-const report = (over: object): string =>
-  JSON.stringify({
-    numPassedTests: 5,
-    numFailedTests: 0,
-    numPendingTests: 2,
-    numTodoTests: 1,
-    testResults: [],
-    ...over,
-  });
+const file = (name: string, ...statuses: string[]) => ({
+  name,
+  status: statuses.includes("failed") || statuses.length === 0 ? "failed" : "passed",
+  assertionResults: statuses.map((status) => ({ status })),
+});
+
+const WELL = { testResults: [file("a", "passed", "passed", "skipped"), file("b", "passed", "todo")] };
+const PARTLY = { testResults: [file("a", "passed", "failed"), file("b", "passed"), file("c")] };
 
 test.each([
-  { name: "all well", json: report({}), exitCode: 0, counts: { passed: 5, failed: 0, skipped: 3 } },
+  { name: "all well", report: WELL, exitCode: 0, counts: { passed: 3, failed: 0, skipped: 2 } },
   {
-    name: "failed tests",
-    json: report({ numFailedTests: 2 }),
+    name: "a failed test, and a file that does not load",
+    report: PARTLY,
     exitCode: 1,
-    counts: { passed: 5, failed: 2, skipped: 3 },
+    counts: { passed: 2, failed: 2, skipped: 0 },
   },
-  {
-    name: "a file that does not load is a failure",
-    json: report({ testResults: [{ status: "failed", assertionResults: [] }] }),
-    exitCode: 1,
-    counts: { passed: 5, failed: 1, skipped: 3 },
-  },
-  { name: "an error outside any test", json: report({}), exitCode: 1, counts: { passed: 5, failed: 1, skipped: 3 } },
-])("$name", ({ json, exitCode, counts }) => {
-  expect(countTests(json, exitCode)).toEqual(counts);
+  { name: "an error outside any test", report: WELL, exitCode: 1, counts: { passed: 3, failed: 1, skipped: 2 } },
+])("$name", ({ report, exitCode, counts }) => {
+  expect(countTests(report, exitCode)).toEqual(counts);
+});
+
+describe("a later run of failed files", () => {
+  test("names the files that failed", () => {
+    expect(failedFiles(PARTLY)).toEqual(["a", "c"]);
+  });
+
+  test("replaces the results of these files only", () => {
+    const later = { testResults: [file("a", "passed", "passed"), file("c", "passed", "failed")] };
+    const report = withLaterResults(PARTLY, later);
+    expect(countTests(report, 1)).toEqual({ passed: 4, failed: 1, skipped: 0 });
+    expect(failedFiles(report)).toEqual(["c"]);
+  });
 });

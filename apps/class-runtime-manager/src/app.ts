@@ -1,3 +1,4 @@
+import type { ClassRuntime } from "@oaas/contracts/crd";
 import { isLoopbackHost, type Ambient } from "@oaas/foundation";
 import type { KubeClient, LedTask } from "@oaas/kube-runtime";
 import {
@@ -44,10 +45,11 @@ import { KubeNamespaces } from "./classes/kube-namespaces.ts";
 import { createKubeClasses } from "./classes/kube-store.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts";
 import { findFunctionService } from "./grpc/functions/function-service.ts";
-import type { DeployDeps } from "./grpc/deployments/deploy.ts";
+import type { DeploymentServiceDeps } from "./grpc/deployments/deployment-service.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
-import type { ClassDirectory, ClassStore } from "./classes/ports.ts";
+import type { ClassDirectory, ClassStore, NamespaceProvisioner } from "./classes/ports.ts";
+import type { Environment } from "./rendering/model/cluster-facts.ts";
 import { connectPrometheus } from "./adapters/prometheus.ts";
 import { createMeasuring } from "./nfr/measuring.ts";
 import { createKubeClients, type KubeClients, type KubeTransports } from "./kube-clients.ts";
@@ -72,6 +74,10 @@ export interface AppPorts extends KubeTransports {
   readonly tracer?: Tracer | undefined;
   /** Loads the configuration again, for secrets in files that change. */
   readonly reread: () => CrmConfig;
+  /** The configuration in effect, for settings that reload. Default: that of the start. */
+  readonly currentConfig?: () => CrmConfig;
+  /** Why the configuration file is not in effect as it is now. */
+  readonly configWarnings?: () => readonly string[];
   /** Resolves the addresses of state stores. Default: cluster DNS. */
   readonly odgmResolver?: OdgmResolver;
   /** Divides the times of analysis and enforcement that are not settings, for local stacks that someone watches. */
@@ -209,6 +215,10 @@ function createControllers(setup: Setup, clients: KubeClients, tasks: readonly L
   });
 }
 
+function currentConfig(config: CrmConfig, ports: AppPorts): CrmConfig {
+  return ports.currentConfig?.() ?? config;
+}
+
 function watchedNamespaces({ served }: NamespaceRules): readonly string[] | undefined {
   return served === "all" ? undefined : served;
 }
@@ -257,7 +267,7 @@ function createServices(
       exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
         crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),
     }),
-    ...(config.features.createNamespaces ? { provisionNamespace: createProvisioner(intentClient, crm) } : {}),
+    ...(config.features.createNamespaces ? createProvisioner(intentClient, crm) : {}),
     logs: { ambient, client, podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner) },
     invocations: {
       isAllowed: config.features.invoke,
@@ -285,7 +295,7 @@ function createServices(
     mockAvailability: config.mockAvailability,
     logger,
     metrics: crmMetrics(meter),
-    maxWatchers: config.limits.watchers,
+    maxWatchers: () => currentConfig(config, ports).limits.watchers,
   });
 }
 
@@ -395,11 +405,19 @@ function selfSignedTls(certificates: SelfSignedCertificates): TlsSource {
   };
 }
 
-function createProvisioner(client: KubeClient, { templateSources }: ClassManager): DeployDeps["provisionNamespace"] {
-  const provisioner = new KubeNamespaces(client);
-  return async ({ metadata: { namespace = "" }, spec }, signal) => {
+function createProvisioner(
+  client: KubeClient,
+  { templateSources }: ClassManager,
+): Pick<DeploymentServiceDeps, "provisionNamespace" | "previewNamespace"> {
+  const provisioner: NamespaceProvisioner = new KubeNamespaces(client);
+  const environmentOf = ({ metadata: { namespace = "" }, spec }: ClassRuntime): Environment | undefined => {
     const environment = templateSources.resolveEnvironment(namespace, spec.target_environment);
-    await provisioner.ensure(namespace, environment.ok ? environment.value : undefined, signal);
+    return environment.ok ? environment.value : undefined;
+  };
+  const namespaceOf = ({ metadata: { namespace = "" } }: ClassRuntime): string => namespace;
+  return {
+    provisionNamespace: (object, signal) => provisioner.ensure(namespaceOf(object), environmentOf(object), signal),
+    previewNamespace: (object, signal) => provisioner.preview(namespaceOf(object), environmentOf(object), signal),
   };
 }
 
@@ -432,15 +450,17 @@ function createReporting(
 
 /** Undefined without a Prometheus URL. */
 function connectMeasuring(
-  { config, ports: { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 }, namespaces }: Setup,
+  { config, ports, namespaces }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
+  const { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 } = ports;
   const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
   const measuring = createMeasuring({
     config,
+    currentConfig: () => currentConfig(config, ports),
     ambient,
     logger,
     meter,
@@ -462,8 +482,8 @@ function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, c
     meter,
     context,
     tracer,
-    maxCallsPerCaller: config.limits.callsPerCaller,
-    maxRequestBytesInFlight: config.limits.requestBytes,
+    maxCallsPerCaller: () => currentConfig(config, ports).limits.callsPerCaller,
+    maxRequestBytesInFlight: () => currentConfig(config, ports).limits.requestBytes,
     authorize: (method, head) => authorizeCall(method, head, credentials),
     onRejected: (method, { peer }, fault) => {
       if (isChange(method)) audit.reject(method.localName, peer.address, fault);
@@ -490,7 +510,7 @@ function createHttpServer(
     unhealthyReasons: () => crm.manager.health().reasons,
     notReadyReasons: () => [...[certificateProblem() ?? []].flat(), ...crm.manager.readiness().reasons],
     missingPermissions: () => crm.informers.forbidden.map(({ fault }) => fault.message),
-    warnings: configWarnings(config),
+    warnings: () => [...configWarnings(config), ...(ports.configWarnings?.() ?? [])],
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),
     metrics: ports.metricsText,
     leader: () => crm.elector?.leader,

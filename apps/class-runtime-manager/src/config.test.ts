@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { configReport, configReportText, parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, test } from "vitest";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
@@ -425,4 +427,30 @@ test("reads the token from a file and never prints it", () => {
   const report = configReportText(configReport(crmConfig, sources));
   expect(report).toContain("OPRC_CRM_SECURITY_TOKEN");
   expect(report).not.toContain("s3cret");
+});
+
+describe("example configuration files", () => {
+  const folder = path.resolve(import.meta.dirname, "../../../deploy/config/class-runtime-manager");
+  const load = (name: string) => {
+    const text = readFileSync(path.join(folder, name), "utf8");
+    const parsed = parseConfig(crmConfig, { env: {}, file: { path: name, text }, readFile: () => "a-token" });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+    return parsed.value;
+  };
+
+  test("all load", () => {
+    expect(readdirSync(folder).sort()).toEqual(["default.yaml", "development.yaml", "production.yaml"]);
+    for (const name of readdirSync(folder)) load(name);
+  });
+
+  test("production.yaml requires mutual TLS, enforces, and has nothing to warn of", () => {
+    const production = load("production.yaml");
+    expect(production).toMatchObject({
+      profile: "full",
+      security: { mtls: true },
+      enforcement: { level: "full", stabilityMs: 180_000 },
+      k8s: { namespaces: { all: false, listed: ["oaas", "oaas-batch"] } },
+    });
+    expect(configWarnings(production)).toEqual([]);
+  });
 });

@@ -47,6 +47,7 @@ const variables = {
     graceMs: env("OPRC_CRM_SHUTDOWN_GRACE_SECS")
       .duration({ bare: "s" })
       .default("10s")
+      .fileKey("shutdownGrace")
       .doc("Grace period of running calls and reconciles when the process stops."),
   },
   metrics: {
@@ -131,30 +132,37 @@ const variables = {
       .oneOf(["off", "basic", "full"])
       .default("off")
       .defaultIn({ edge: "basic", full: "full" })
+      .fileKey("mode")
       .doc("What enforcement may change. off: nothing. basic: replicas. full: also CPU and memory requests."),
     stabilityMs: env("OPRC_CRM_ENFORCEMENT_STABILITY_SECS")
       .duration({ bare: "s" })
       .default("180s")
+      .reloads()
       .doc(
         "How long recommendations must point in one direction before they are applied; at least 5 minutes to decrease.",
       ),
     cooldownMs: env("OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS")
       .duration({ bare: "s", min: "30s" })
       .default("120s")
+      .reloads()
       .doc("Minimum time between two changes of one value. An emergency needs 30 seconds only."),
     maxDeltaPercent: env("OPRC_CRM_ENFORCEMENT_MAX_REPLICA_DELTA")
       .int({ min: 1, max: 100 })
       .default(30)
+      .reloads()
       .doc(
         "Largest change at once, in percent of the current value; at least one replica. An emergency may double it.",
       ),
     frozen: env("OPRC_CRM_ENFORCEMENT_FREEZE")
       .bool()
       .default(false)
+      .fileKey("freeze")
+      .reloads()
       .doc("Keeps all enforced values as they are: nothing is changed in this cluster."),
     actionsPerMinute: env("OPRC_CRM_ENFORCEMENT_ACTIONS_PER_MINUTE")
       .int({ min: 1 })
       .default(30)
+      .reloads()
       .doc("Maximum of changes in this cluster within a minute; further ones wait."),
   },
   limits: {
@@ -171,6 +179,7 @@ const variables = {
     watchers: env("OPRC_CRM_LIMITS_WATCHERS")
       .int({ min: 1 })
       .default(256)
+      .reloads()
       .doc(
         "Maximum of concurrent watch calls; further calls are rejected. One caller holds at most a quarter of them.",
       ),
@@ -185,11 +194,13 @@ const variables = {
     callsPerCaller: env("OPRC_CRM_LIMITS_CALLS_PER_CALLER")
       .int({ min: 1 })
       .default(1000)
+      .reloads()
       .doc("Maximum of running calls of one caller, watch calls included; further calls are rejected."),
     requestBytes: env("OPRC_CRM_LIMITS_REQUEST_BYTES")
       .byteSize({ min: "8MiB" })
       .default("64MiB")
       .defaultIn({ edge: "32MiB" })
+      .reloads()
       .doc("Maximum of request bytes in memory, over all calls; further calls are rejected."),
   },
   prometheus: {
@@ -244,12 +255,14 @@ const variables = {
       .string()
       .secret()
       .optional()
+      .reloads()
       .doc("Bearer token for the Prometheus API. A token file is reloaded when it changes."),
     username: env("OPRC_CRM_PROM_USERNAME").string().optional().doc("User of basic authentication."),
     password: env("OPRC_CRM_PROM_PASSWORD")
       .string()
       .secret()
       .optional()
+      .reloads()
       .doc("Password of that user. A password file is reloaded when it changes."),
     tenant: env("OPRC_CRM_PROM_TENANT")
       .string()
@@ -269,6 +282,7 @@ const variables = {
     everyMs: env("OPRC_CRM_ANALYZER_INTERVAL_SECS")
       .duration({ bare: "s", min: "1s" })
       .default("30s")
+      .fileKey("interval")
       .doc("Interval of the measurements. Each asks one query per signal, regardless of the number of classes."),
     assumedCpuMillicores: env("OPRC_CRM_REQ_CPU_PER_POD_M")
       .int({ min: 1 })
@@ -325,6 +339,7 @@ const variables = {
     everyMs: env("OPRC_CRM_ODGM_HEALTH_INTERVAL_SECS")
       .duration({ bare: "s", min: "1s" })
       .default("30s")
+      .fileKey("interval")
       .doc("Interval between two readings of a state store."),
     timeoutMs: env("OPRC_CRM_ODGM_HEALTH_TIMEOUT_SECS")
       .duration({ bare: "s", min: "100ms" })
@@ -335,8 +350,12 @@ const variables = {
     region: env("OPRC_ENV_REGION").string().optional().doc("Region of this cluster."),
     zone: env("OPRC_ENV_ZONE").string().optional().doc("Zone of this cluster."),
     hwClass: env("OPRC_ENV_HW_CLASS").string().optional().doc("Hardware class of this cluster."),
-    isEdge: env("OPRC_ENV_IS_EDGE").bool().default(false).doc("Whether this cluster is at the edge."),
-    isDatacenter: env("OPRC_ENV_IS_DATACENTER").bool().default(false).doc("Whether this cluster is in a data centre."),
+    isEdge: env("OPRC_ENV_IS_EDGE").bool().default(false).fileKey("edge").doc("Whether this cluster is at the edge."),
+    isDatacenter: env("OPRC_ENV_IS_DATACENTER")
+      .bool()
+      .default(false)
+      .fileKey("datacenter")
+      .doc("Whether this cluster is in a data centre."),
   },
   mockAvailability: env("OPRC_MOCK_CLUSTER_AVAILABILITY")
     .float({ min: 0, max: 1 })
@@ -383,6 +402,7 @@ const variables = {
       .secret()
       .optional()
       .alias("OPRC_CRM_TOKEN")
+      .reloads()
       .doc(
         "Bearer token that callers must send, or several valid tokens, so that one can be replaced without a gap. name:role:token names the caller in the log and sets its role (viewer, deployer); a token alone is a deployer. Health and reflection need no token. A token file, with one token per line, is reloaded when it changes.",
       ),
@@ -420,6 +440,7 @@ const variables = {
     lease: env("OPRC_CRM_LEADER_ELECTION_LEASE")
       .string()
       .default("oprc-crm")
+      .fileKey("leaseName")
       .doc("Name of the Lease of the leader election."),
     namespace: env("OPRC_CRM_LEADER_ELECTION_NAMESPACE")
       .string()
@@ -429,10 +450,11 @@ const variables = {
       .string()
       .optional()
       .doc("Identity of this process, unique among the replicas. Default: POD_NAME, else host and process id."),
-    podName: env("POD_NAME").string().optional().doc("Name of the pod, set by the deployment manifest."),
+    podName: env("POD_NAME").string().optional().fileKey(false).doc("Name of the pod, set by the deployment manifest."),
     leaseMs: env("OPRC_CRM_LEADER_ELECTION_LEASE_SECS")
       .duration({ bare: "s", min: "3s" })
       .default("15s")
+      .fileKey("leaseDuration")
       .doc("Another replica takes over after this time without a renewal. Whole seconds."),
   },
   pm: {
@@ -447,6 +469,7 @@ const variables = {
       .string()
       .secret()
       .optional()
+      .reloads()
       .doc(
         "Bearer token for the package manager, of the role reporter@<cluster> for OPRC_CRM_CLUSTER_NAME. A token file is reloaded when it changes.",
       ),
@@ -466,6 +489,7 @@ const variables = {
     metricsEveryMs: env("OPRC_CRM_PM_METRICS_INTERVAL_SECS")
       .duration({ bare: "s", min: "1s" })
       .default("60s")
+      .fileKey("metricsInterval")
       .doc("Interval of metrics reports (replicas of each class)."),
     drainMs: env("OPRC_CRM_PM_DRAIN_SECS")
       .duration({ bare: "s" })
@@ -485,6 +509,7 @@ export const crmConfig = defineConfig({
   prefixes: ["OPRC_CRM_"],
   profile: "profile",
   variables,
+  configFile: "OPRC_CRM_CONFIG_FILE",
   removedSettings: {
     "Recommended memory has the margins of the recommender.": [
       "OPRC_CRM_MEMORY_HEADROOM",

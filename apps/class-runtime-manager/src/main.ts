@@ -10,7 +10,11 @@ await runService({
   service: "oprc-crm",
   version: VERSION,
   config: crmConfig,
-  start: async (config, { ambient, env, observability, reloadConfig }) => {
+  start: async (config, { ambient, env, observability, reloadConfig, onConfigChange, configWarnings }) => {
+    let current = config;
+    onConfigChange((changed) => {
+      current = changed;
+    });
     const { log, meter, context, tracer } = observability;
     const { kubeconfig, context: kubeContext } = config.k8s;
     const access = loadAccess({
@@ -33,6 +37,8 @@ await runService({
       context,
       tracer,
       reread: reloadConfig,
+      currentConfig: () => current,
+      configWarnings,
     });
     for (const warning of app.warnings) log.warn(warning);
     log.info("class runtime manager listening", {

@@ -15,6 +15,7 @@ export interface NamespaceScope {
 export const namespaceScope: Kind<NamespaceScope> = {
   label: "comma-separated list of namespaces and *",
   echo: true,
+  written: "list",
   parse: (text) => {
     const names = text
       .split(",")

@@ -1,5 +1,5 @@
 import { loadConfig } from "@oaas/config";
-import { DeploymentService, DeployOutcome } from "@oaas/contracts/grpc";
+import { DeploymentService, DeployOutcome, ObjectChange, type RenderUnitResponse } from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
@@ -69,6 +69,12 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
       () => Promise.reject(new Error("the call succeeded")),
       (thrown: unknown) => Fault.from(thrown),
     );
+  /** The announced changes of objects that belong to no class. */
+  const ofNamespace = ({ objects }: RenderUnitResponse) =>
+    objects
+      .filter(({ kind }) => ["Namespace", "ResourceQuota", "LimitRange"].includes(kind) || kind === "NetworkPolicy")
+      .filter(({ name }) => !name.startsWith("order"))
+      .map(({ change, kind, name, namespace }) => [change, kind, name, namespace]);
   const limitsIn = async (namespace: string): Promise<readonly string[]> => {
     const text = await fixture.kubectl(
       `get resourcequota,limitrange,networkpolicy -n ${namespace} -l app.kubernetes.io/managed-by=oprc-crm,!oaas.io/owner -o name`,
@@ -87,10 +93,12 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
   });
 
   test("is refused with the fix unless the setting allows it", async () => {
-    const { deploy } = await start({ OPRC_CRM_K8S_NAMESPACE: "*,classes" });
-    const fault = await faultOf(deploy({ deploymentUnit: unit("order"), namespace: "not-there" }));
+    const { deploy, renderUnit } = await start({ OPRC_CRM_K8S_NAMESPACE: "*,classes" });
+    const request = { deploymentUnit: unit("order"), namespace: "not-there" };
+    const fault = await faultOf(deploy(request));
     expect(fault.kind).toBe("failed-precondition");
     expect(fault.message).toContain("OPRC_CRM_FEATURES_CREATE_NAMESPACES");
+    expect((await faultOf(renderUnit(request))).message).toBe(fault.message);
     expect(await fixture.get("", "namespace", "not-there")).toBeUndefined();
   });
 
@@ -100,6 +108,14 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
       OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true",
     });
     for (const namespace of ["team-a", "team-b"]) {
+      const request = { deploymentUnit: unit("order"), namespace };
+      expect(ofNamespace(await crm.renderUnit(request))).toEqual([
+        [ObjectChange.CREATE, "Namespace", namespace, ""],
+        [ObjectChange.CREATE, "ResourceQuota", "oaas-environment", namespace],
+        [ObjectChange.CREATE, "LimitRange", "oaas-environment", namespace],
+        [ObjectChange.CREATE, "NetworkPolicy", "oaas-default-deny", namespace],
+      ]);
+      expect(await fixture.get("", "namespace", namespace)).toBeUndefined();
       const { outcome } = await crm.deploy({ deploymentUnit: unit("order"), namespace });
       expect(outcome).toBe(DeployOutcome.CREATED);
       await fixture.waitForPhase(namespace, "order", "available");
@@ -135,10 +151,23 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
     await fixture.kubectl("delete environmentconfig limited -n classes");
     await fixture.apply("classes", { ...LIMITED, metadata: { name: "open" }, spec });
     let revision = 1n;
+    const changed = { deploymentUnit: unit("order", { packageName: "museum" }), namespace: "team-b" };
+    await eventually(async () =>
+      expect(ofNamespace(await crm.renderUnit(changed))).toEqual([
+        [ObjectChange.DELETE, "ResourceQuota", "oaas-environment", "team-b"],
+        [ObjectChange.DELETE, "LimitRange", "oaas-environment", "team-b"],
+      ]),
+    );
     await eventually(async () => {
       await crm.deploy({ deploymentUnit: unit("order", { revision: (revision += 1n) }), namespace: "team-b" });
       expect(await limitsIn("team-b")).toEqual(["networkpolicy.networking.k8s.io/oaas-default-deny"]);
     });
+    expect(ofNamespace(await crm.renderUnit(changed))).toEqual([]);
+
+    // A unit without a namespace is rendered and updated where it is.
+    await crm.deploy({ deploymentUnit: unit("alone"), namespace: "team-b" });
+    const alone = await crm.renderUnit({ deploymentUnit: unit("alone") });
+    expect([alone.namespace, alone.objects[0]?.change]).toEqual(["team-b", ObjectChange.UNCHANGED]);
   });
 
   test("does not change a namespace that another client created", async () => {

@@ -9,6 +9,7 @@ import type { DevStackConfig } from "./config.ts";
 import { renderPage } from "./http/page.ts";
 import { createRoutes, type ProcessUsage } from "./http/routes.ts";
 import { parseFault } from "./lab/fault.ts";
+import { createConsoleLab } from "./lab/console-lab.ts";
 import { FaultInjector } from "./lab/fault-injector.ts";
 import type { StackState } from "./components.ts";
 import type { DeploymentExplanation } from "./package-manager/ports.ts";
@@ -37,6 +38,8 @@ export interface AppPorts {
 export interface RunningApp {
   /** URL of the package manager. */
   readonly url: string;
+  /** URL of the console; undefined when it is not built. */
+  readonly consoleUrl: string | undefined;
   /** URL of the status page. */
   readonly pageUrl: string;
   readonly starts: Starts;
@@ -83,7 +86,7 @@ export async function startApp(config: DevStackConfig, version: string, ports: A
     const url = await startAll();
     if (signal.aborted) throw abortFault(signal);
     const explain = (key: string): Promise<DeploymentExplanation> => packageManager.explain(key);
-    return { url, pageUrl: page.url, starts, readState, explain, close };
+    return { url, consoleUrl: packageManager.consoleUrl, pageUrl: page.url, starts, readState, explain, close };
   } catch (thrown) {
     await close();
     throw thrown;
@@ -119,11 +122,9 @@ function servePage(
 ): Promise<HttpServer> {
   const { store, ambient, clusters, packageManager } = ports;
   const faults = new FaultInjector(clusters, packageManager);
-  const parseBody = (body: unknown) =>
-    parseFault(
-      body,
-      clusters.map(({ plan }) => plan.name),
-    );
+  const names = clusters.map(({ plan }) => plan.name);
+  packageManager.offerLab(createConsoleLab(faults, names));
+  const parseBody = (body: unknown) => parseFault(body, names);
   const routes = createRoutes({
     version,
     metrics: ports.metricsText,

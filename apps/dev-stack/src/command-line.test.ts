@@ -1,6 +1,6 @@
 import { loadConfig } from "@oaas/config";
 import { expect, test } from "vitest";
-import { joinRepeatedFlag, resolvePorts } from "./command-line.ts";
+import { checkNodeFlags, joinRepeatedFlag, resolvePorts } from "./command-line.ts";
 import { devStackConfig } from "./config.ts";
 
 const portsOf = (args: readonly string[]) => {
@@ -18,6 +18,25 @@ test.each([
   { case: "ports missing in a list are free ports", args: ["--ports=1,2"], ports: [1, 2, 0, 0] },
 ])("$case", ({ args, ports }) => {
   expect(portsOf(args)).toEqual(ports);
+});
+
+test.each([
+  { args: ["--node", "--real"], text: /OAAS_STACK_NODE: excludes --real; use one of them/ },
+  { args: ["--node", "--context=a", "--functions=local"], text: /excludes --context, --functions=local/ },
+  { args: ["--node", "--no-cluster"], text: /excludes --no-cluster/ },
+  { args: ["--images=a.tar"], text: /OAAS_STACK_IMAGES: needs real nodes; add --node/ },
+])("rejects $args, which contradict each other", ({ args, text }) => {
+  expect(() => checkNodeFlags(loadConfig(devStackConfig, { env: {}, args }))).toThrow(text);
+});
+
+test("accepts --node alone and with images", () => {
+  const load = (args: readonly string[]) => loadConfig(devStackConfig, { env: {}, args });
+  expect(() => checkNodeFlags(load(["--node", "--images=a.tar"]))).not.toThrow();
+  expect(() => checkNodeFlags(load(["--real"]))).not.toThrow();
+});
+
+test("uses the ports of one cluster with --node", () => {
+  expect(portsOf(["--ports=9000", "--node"])).toEqual([9000, 9001, 9002, 9003]);
 });
 
 test.each([

@@ -1,6 +1,23 @@
 import { invalidArgument, pathOf, ROOT_PATH } from "@oaas/foundation";
 import type { DevStackConfig } from "./config.ts";
 
+/** Rejects flags that contradict --node, or that need it. */
+export function checkNodeFlags({ clusters, functions, noCluster }: DevStackConfig): void {
+  const { node, real, contexts, images } = clusters;
+  const others = [
+    ...(real ? ["--real"] : []),
+    ...(contexts.length > 0 ? ["--context"] : []),
+    ...(functions === "local" ? ["--functions=local"] : []),
+    ...(noCluster ? ["--no-cluster"] : []),
+  ];
+  if (node && others.length > 0) {
+    throw invalidSetting("OAAS_STACK_NODE", `excludes ${others.join(", ")}`, "use one of them");
+  }
+  if (!node && images.length > 0) {
+    throw invalidSetting("OAAS_STACK_IMAGES", "needs real nodes", "add --node");
+  }
+}
+
 const MAX_LISTED = 4;
 const LAST_PORT = 65_535;
 
@@ -26,7 +43,7 @@ export function resolvePorts(config: DevStackConfig): DevStackConfig {
 /** Consecutive ports: package manager, status page, then an API server and a manager for each cluster. */
 function consecutivePorts({ ports: [base = 0], clusters }: DevStackConfig): readonly number[] {
   if (base === 0) return [0, 0, 0, 0];
-  const count = clusters.contexts.length > 0 ? clusters.contexts.length : clusters.count;
+  const count = clusters.contexts.length > 0 ? clusters.contexts.length : clusters.node ? 1 : clusters.count;
   if (base + 2 * count + 1 > LAST_PORT) {
     throw invalidPorts(`leaves no room for ${2 * count + 2} ports starting at ${base}`, "use a lower port");
   }
@@ -34,7 +51,11 @@ function consecutivePorts({ ports: [base = 0], clusters }: DevStackConfig): read
 }
 
 function invalidPorts(message: string, fix: string): Error {
-  return invalidArgument("the configuration", [{ path: pathOf(ROOT_PATH, "OAAS_STACK_PORTS"), message, fix }]);
+  return invalidSetting("OAAS_STACK_PORTS", message, fix);
+}
+
+function invalidSetting(name: string, message: string, fix: string): Error {
+  return invalidArgument("the configuration", [{ path: pathOf(ROOT_PATH, name), message, fix }]);
 }
 
 /** Joins a repeated flag into one: `--a=x --a y` becomes `--a=x,y`. */

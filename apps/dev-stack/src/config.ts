@@ -83,6 +83,20 @@ const variables = {
       .doc(
         "Starts real Kubernetes control planes (API server, controller manager, scheduler, etcd, KWOK nodes) instead of simulated clusters. They are built from source once. As a flag: --real.",
       ),
+    node: env("OAAS_STACK_NODE")
+      .bool()
+      .default(false)
+      .alias("NODE")
+      .doc(
+        "Starts one cluster whose nodes are real: kubelet, containerd, kube-proxy and CoreDNS run the images of functions. Needs Linux and root; everything runs in namespaces of its own. As a flag: --node.",
+      ),
+    images: env("OAAS_STACK_IMAGES")
+      .list()
+      .default([])
+      .alias("IMAGES")
+      .doc(
+        "Image archives for the real nodes, as written by docker save or in the OCI layout. Their images are used without a registry. As a flag, repeatable: --images=greeter.tar.",
+      ),
     count: env("OAAS_STACK_CLUSTERS")
       .int({ min: 1, max: 3 })
       .default(3)
@@ -111,7 +125,7 @@ const variables = {
       .int({ min: 1, max: 100 })
       .optional()
       .doc(
-        "Simulated nodes of each cluster. Default: edge 2, cloud 3, far-edge 1. A lower number than at the previous start removes no nodes.",
+        "Simulated nodes of each cluster. Default: edge 2, cloud 3, far-edge 1. A lower number than at the previous start removes no nodes. With --node: real nodes, by default one.",
       ),
   },
   log: loggingVariables(),

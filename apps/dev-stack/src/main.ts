@@ -7,7 +7,7 @@ import { runService, tracingOptions, type ProcessEnvironment } from "@oaas/servi
 import { logText } from "@oaas/stack-folder";
 import { readLastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
-import { loadExamples } from "./adapters/examples.ts";
+import { loadExamples, loadNodeExamples } from "./adapters/examples.ts";
 import { readOrCreateKey, writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
 import { createPrompt, onKeys, createPaint, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
@@ -28,7 +28,10 @@ if (process.connected) {
   process.on("disconnect", shutDown);
   process.channel?.unref();
 }
-process.argv = [...process.argv.slice(0, 2), ...joinRepeatedFlag(process.argv.slice(2), "--context")];
+process.argv = [
+  ...process.argv.slice(0, 2),
+  ...joinRepeatedFlag(joinRepeatedFlag(process.argv.slice(2), "--context"), "--images"),
+];
 
 await runService({
   service: "oaas-dev-stack",
@@ -70,7 +73,7 @@ async function startStack(
 ): Promise<RunningApp> {
   const { context, meter } = observability;
   const dataDir = path.resolve(config.dataDir);
-  const { contexts, real } = config.clusters;
+  const { contexts, real, node } = config.clusters;
   const isPlain = isTerminal && !config.logs;
   if (contexts.length > 0) {
     const { approveCrds: approveKinds } = await import("./adapters/clusters/context-cluster.ts");
@@ -119,7 +122,7 @@ async function startStack(
       connectStore,
       observe,
     });
-    const examples = contexts.length > 0 ? () => [] : loadExamples;
+    const examples = contexts.length > 0 ? () => [] : node ? loadNodeExamples : loadExamples;
     const stackPackageManager = new StackPackageManager({ ambient, fetch, packageManager, examples });
     const app = await startApp(config, VERSION, {
       ambient,
@@ -142,15 +145,15 @@ async function startStack(
         }),
       stop: shutDown,
     });
-    const kubectl = isPlain ? ((await stack?.kubectlCommand(real)) ?? "kubectl") : "kubectl";
-    const { url, pageUrl, starts } = app;
+    const kubectl = isPlain ? ((await stack?.kubectlCommand(real || node)) ?? "kubectl") : "kubectl";
+    const { url, consoleUrl, pageUrl, starts } = app;
     const read = {
       state: async () => ({ state: await app.readState(), rssBytes: process.memoryUsage.rss() }),
       explanation: (key: string) => app.explain(key),
     };
     const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : writeKubeconfig(await app.readState(), dataDir);
     const defaults = { url: `http://${DEFAULTS.host}:${DEFAULTS.port}`, dataDir: path.resolve(DEFAULTS.dataDir) };
-    await display.showUp({ url, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, read);
+    await display.showUp({ url, consoleUrl, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, read);
     return app;
   } catch (thrown) {
     await store.close();

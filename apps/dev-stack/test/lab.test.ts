@@ -19,6 +19,13 @@ interface Health {
   readonly clusters: readonly { readonly apiUrl: string; readonly classes: readonly { readonly name: string }[] }[];
 }
 
+/** What the tests read of a response of the package manager. */
+interface LabAnswer {
+  readonly clusters: readonly string[];
+  readonly error: string;
+  readonly violations?: readonly { readonly path: string }[];
+}
+
 const readHealth = async (): Promise<Health> => {
   const { stdout } = await oaas(["status", ...on, "-o", "json"]);
   return JSON.parse(stdout) as Health;
@@ -62,6 +69,51 @@ describe("oaas lab", () => {
         .map((name) => `scenario/${name}\n`)
         .join(""),
     });
+  });
+
+  test("the API of the package manager injects and removes faults for the console", async () => {
+    const { package_manager: pm } = await waitUntilHealthy();
+    const send = async (method: string, at: string, body?: object, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${pm.url}/api/v1/${at}`, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      });
+      return { status: response.status, json: (await response.json()) as LabAnswer };
+    };
+    expect((await send("GET", "session")).json).toMatchObject({ authentication: "off", lab: true });
+    const { json: lab } = await send("GET", "lab");
+    expect(lab).toMatchObject({
+      injected: [],
+      faults: expect.arrayContaining([expect.objectContaining({ fault: "load-spike" })]),
+    });
+    const [cluster] = lab.clusters;
+    const fault = { fault: "load-spike", cluster };
+    expect(await send("POST", "lab/faults", fault)).toMatchObject({ status: 200, json: { injected: [fault] } });
+    expect(await send("POST", "lab/faults", fault), "repeated").toMatchObject({
+      status: 200,
+      json: { injected: [fault] },
+    });
+    expect((await readHealth()).broken).toEqual([fault]);
+    const second = await send("POST", "lab/faults", { fault: "partition", cluster });
+    expect([second.status, second.json.error]).toEqual([400, expect.stringContaining("already has the fault")]);
+    const foreign = await send("POST", "lab/restore", {}, { origin: "https://evil.example" });
+    expect([foreign.status, (await readHealth()).broken]).toEqual([403, [fault]]);
+    for (const [body, field] of [
+      [{ fault: "earthquake", cluster }, "$.fault"],
+      [{ fault: "partition", cluster: "nowhere" }, "$.cluster"],
+      [{ fault: "pm-killed", cluster }, "$.fault"],
+      [{ fault: "partition" }, "$.cluster"],
+    ] as const) {
+      const rejected = await send("POST", "lab/faults", body);
+      expect([body, rejected.status, rejected.json.violations?.[0]?.path]).toEqual([body, 400, field]);
+    }
+    const half = await send("POST", "lab/restore", { cluster });
+    expect([half.status, half.json.violations?.[0]?.path]).toEqual([400, "$.fault"]);
+    expect(await send("POST", "lab/restore", fault)).toMatchObject({ status: 200, json: { injected: [] } });
+    await send("POST", "lab/faults", fault);
+    expect(await send("POST", "lab/restore", {})).toMatchObject({ status: 200, json: { injected: [] } });
+    expect((await readHealth()).broken).toEqual([]);
   });
 
   test("all scenarios pass and leave nothing behind", async () => {

@@ -22,15 +22,23 @@ import {
   type Authenticator,
 } from "./access/authenticator.ts";
 import { callerId, UNKNOWN_CALLER, type Caller } from "./access/caller.ts";
-import { OidcCallers } from "./access/oidc.ts";
+import { OidcCallers, type FetchJson } from "./access/oidc.ts";
+import { cookieNames } from "./access/sessions/cookies.ts";
+import { OidcLogin } from "./access/sessions/oidc-login.ts";
+import { Sessions } from "./access/sessions/sessions.ts";
+import { SignIn } from "./access/sessions/sign-in.ts";
 import { RateLimiter } from "./access/limits/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
+import type { ConsoleFiles } from "./adapters/console-files.ts";
 import { respondWithPort } from "./adapters/http-fallback.ts";
+import { newSecret } from "./adapters/new-secret.ts";
+import { openConsole } from "./adapters/open-console.ts";
 import { openServerTls } from "./adapters/server-tls.ts";
 import {
   acceptsTokens,
   crossSiteRules,
   isAuthenticationOff,
+  isCookieSecure,
   listenHost,
   maxBodiesBytes,
   sendsTokensInClear,
@@ -42,19 +50,24 @@ import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { auditHandlers } from "./http/routes/audit.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
+import { freezeWindowHandlers } from "./http/routes/freeze-windows.ts";
+import { labHandlers } from "./http/routes/lab.ts";
+import { overviewHandlers } from "./http/routes/overview.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { documentHandlers } from "./http/routes/documents.ts";
 import { eventHandlers } from "./http/routes/events.ts";
 import { catalogueHandlers, packageHandlers } from "./http/routes/packages.ts";
 import { serviceHandlers } from "./http/routes/service.ts";
+import { sessionHandlers, type SessionRoutes } from "./http/routes/session.ts";
 import { HttpServer } from "./http/server/http-server.ts";
 import type { PlatformPorts } from "./platform-parts.ts";
 import { startPlatform, type Platform } from "./platform.ts";
 import { backgroundAudit } from "./access/background-audit.ts";
 import { AuditStore } from "./stores/audit-records.ts";
 import { measureStore } from "./stores/measured-store.ts";
-import type { AuditReader } from "./use-cases.ts";
+import { SessionStore } from "./stores/session-store.ts";
+import type { AuditReader, Lab } from "./use-cases.ts";
 import { VERSION } from "./version.ts";
 
 /** The dependencies of the package manager; `main.ts` passes the real ones. */
@@ -63,10 +76,12 @@ export interface AppPorts extends PlatformPorts {
   readonly tokens: () => TokenTable | undefined;
   /** Problems of the environment that an operator should fix. */
   readonly warnings?: () => readonly string[];
-  readonly fetchJson: (url: string) => Promise<unknown>;
+  readonly fetchJson: FetchJson;
   /** Where audit lines go. Default: the log. */
   readonly audit?: AuditSink;
   readonly metricsText: (format: MetricsFormat) => Promise<string>;
+  /** Fault injection of the local stack. Offered on loopback only. */
+  readonly lab?: Lab | undefined;
 }
 
 export interface RunningApp {
@@ -74,8 +89,12 @@ export interface RunningApp {
   readonly port: number;
   readonly grpcPort: number | undefined;
   readonly metricsPort: number | undefined;
+  /** Whether the console is served at `/`. */
+  readonly hasConsole: boolean;
   /** Reasons why the setup is not fit for production. */
   readonly warnings: readonly string[];
+  /** Applies the settings that reload. Throws and changes nothing if they cannot be applied. */
+  applyConfig(config: PmConfig): void;
   /** Stops within the grace period: rejects new requests, drains running ones, leaves sagas to their journal. Repeatable. */
   close(): Promise<void>;
 }
@@ -90,17 +109,27 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       backend: config.storage.type,
     }),
   };
+  const console = await openConsole(config.console);
   const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const audit = openAudit(config, ports);
   const platform = await startPlatform(config, { ...ports, backgroundAudit: backgroundAudit(audit.trail) });
-  const authenticate = authenticatorOf(config, ports);
+  const sessions = sessionsOf(config, ports);
+  const authenticate = authenticatorOf(config, ports, sessions);
   const warnings = warningsOf(config);
+  let current = config;
   const rates = new RateLimiter(
-    { perSecond: config.server.callerRate, burst: config.server.callerBurst },
+    () => ({ perSecond: current.server.callerRate, burst: current.server.callerBurst }),
     ports.ambient.clock,
   );
   const edge: Edge = { authenticate, audit: audit.trail, admit: (caller) => rates.admit(callerId(caller)) };
-  const http = httpServer(config, ports, platform, { ...edge, kept: audit, warnings, tls: tls?.options });
+  const http = httpServer(config, () => current, ports, platform, {
+    ...edge,
+    kept: audit,
+    warnings,
+    tls: tls?.options,
+    console,
+    signIn: sessions && signInOf(config, ports, { sessions, authenticate, audit: audit.trail }),
+  });
   const host = listenHost(config);
   let metrics: MetricsListener | undefined;
   try {
@@ -119,7 +148,13 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       port,
       grpcPort: grpc?.port,
       metricsPort: metrics?.port,
+      hasConsole: console !== undefined,
       warnings,
+      applyConfig: (changed) => {
+        platform.setConfiguredClusters(changed.crm);
+        current = changed;
+        http.setMaxConnections(changed.server.maxConnections);
+      },
       close: () =>
         (closing ??= (async () => {
           const { graceMs } = config.server;
@@ -172,16 +207,24 @@ interface Edge {
 
 function httpServer(
   config: PmConfig,
+  current: () => PmConfig,
   ports: AppPorts,
   platform: Platform,
-  edge: Edge & { readonly warnings: readonly string[]; readonly kept: OpenAudit },
+  edge: Edge & {
+    readonly warnings: readonly string[];
+    readonly kept: OpenAudit;
+    readonly console: ConsoleFiles | undefined;
+    readonly signIn: SessionRoutes["signIn"];
+  },
 ): HttpServer {
   const { ambient, store } = ports;
+  const lab = isLoopbackHost(listenHost(config)) ? ports.lab : undefined;
   return new HttpServer({
     pipeline: new Pipeline({
       ...ports,
       ...edge,
       crossSite: crossSiteRules(config),
+      sessionCookie: edge.signIn?.cookies.session,
       idempotency: new Idempotency(store, ambient, () => platform.leaseKey()),
     }),
     handlers: {
@@ -190,9 +233,20 @@ function httpServer(
       ...deploymentHandlers(platform.deployments, platform.replans, platform.pauses, platform.status),
       ...functionHandlers(platform.functions),
       ...documentHandlers(platform.documents),
+      ...freezeWindowHandlers(platform.freezes),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),
+      ...overviewHandlers(platform.overview),
+      ...labHandlers(lab),
+      ...sessionHandlers({
+        authenticate: edge.authenticate,
+        signIn: edge.signIn,
+        isAuthenticationOff: isAuthenticationOff(config),
+        hasConsole: edge.console !== undefined,
+        hasLab: lab !== undefined,
+        now: () => ambient.clock.now(),
+      }),
       ...serviceHandlers({
         version: VERSION,
         ambient,
@@ -212,12 +266,19 @@ function httpServer(
     timers: ambient.timers,
     ensureCorrelationId: (sent) => ensureCorrelationId(sent, ambient.ids),
     corsOrigins: config.server.corsOrigins,
-    maxBodyBytes: config.server.maxBodyBytes,
-    maxBodiesBytes: maxBodiesBytes(config),
+    get maxBodyBytes() {
+      return current().server.maxBodyBytes;
+    },
+    get maxBodiesBytes() {
+      return maxBodiesBytes(current());
+    },
     maxConnections: config.server.maxConnections,
-    maxStreams: config.server.maxStreams,
+    get maxStreams() {
+      return current().server.maxStreams;
+    },
     requestTimeoutMs: config.server.requestTimeoutMs,
     tls: edge.tls,
+    console: edge.console,
   });
 }
 
@@ -272,22 +333,59 @@ async function noMetrics(): Promise<never> {
   throw new Fault({ kind: "not-found", resource: "path", name: "/metrics" }, message);
 }
 
-function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
+/** Attempts to sign in per address: enough for people behind one proxy, too few to guess tokens or fill the store. */
+const SIGN_IN_LIMIT = { perSecond: 0.2, burst: 20 };
+
+/** The sessions of browsers; undefined where callers do not authenticate with tokens. */
+function sessionsOf(config: PmConfig, { store, ambient, tokens }: AppPorts): Sessions | undefined {
+  if (isAuthenticationOff(config) || !acceptsTokens(config)) return undefined;
+  const { maxAgeMs } = config.session;
+  return new Sessions({ store: new SessionStore(store, ambient), clock: ambient.clock, maxAgeMs, tokens, newSecret });
+}
+
+function signInOf(
+  config: PmConfig,
+  ports: AppPorts,
+  parts: { readonly sessions: Sessions; readonly authenticate: Authenticator; readonly audit: AuditTrail },
+): SessionRoutes["signIn"] {
+  const attempts = new RateLimiter(SIGN_IN_LIMIT, ports.ambient.clock);
+  const oidc = oidcLoginOf(config, ports);
+  const service = new SignIn({ ...parts, admit: (address) => attempts.admit(address) });
+  return { sessions: parts.sessions, service, oidc, cookies: cookieNames(isCookieSecure(config)), newSecret };
+}
+
+function oidcLoginOf(config: PmConfig, ports: AppPorts): OidcLogin | undefined {
+  const { clientId, clientSecret, redirectUrl, scopes } = config.oidcLogin;
+  const { oidcIssuer: issuer } = config.auth;
+  if (clientId === undefined || redirectUrl === undefined || issuer === undefined) return undefined;
+  const { fetchJson, ambient } = ports;
+  const callers = oidcCallersOf(config, ports, clientId);
+  if (callers === undefined) return undefined;
+  return new OidcLogin({
+    issuer,
+    clientId,
+    clientSecret,
+    redirectUrl,
+    scopes,
+    callers,
+    fetchJson,
+    clock: ambient.clock,
+  });
+}
+
+/** Verifies the JWTs of the issuer for an audience; undefined without an issuer. */
+function oidcCallersOf(config: PmConfig, ports: AppPorts, audience: string | undefined): OidcCallers | undefined {
+  const { oidcIssuer: issuer, oidcRoleClaim: roleClaim, oidcRoleMapping: roleMapping } = config.auth;
+  if (issuer === undefined || audience === undefined) return undefined;
+  const { fetchJson, ambient } = ports;
+  return new OidcCallers({ issuer, audience, roleClaim, roleMapping, clock: ambient.clock, fetchJson });
+}
+
+function authenticatorOf(config: PmConfig, ports: AppPorts, sessions: Sessions | undefined): Authenticator {
   if (isAuthenticationOff(config)) return acceptEveryCaller();
-  const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim, oidcRoleMapping } = config.auth;
-  const oidc =
-    issuer === undefined || audience === undefined
-      ? undefined
-      : new OidcCallers({
-          issuer,
-          audience,
-          roleClaim,
-          roleMapping: oidcRoleMapping,
-          clock: ports.ambient.clock,
-          fetchJson: ports.fetchJson,
-        });
+  const oidc = oidcCallersOf(config, ports, config.auth.oidcAudience);
   const { clientNames } = config.security;
-  const bearer = acceptsTokens(config) ? bearerAuthenticator(ports.tokens, oidc) : undefined;
+  const bearer = acceptsTokens(config) ? bearerAuthenticator(ports.tokens, oidc, sessions) : undefined;
   if (clientNames !== undefined) return certificateAuthenticator(clientNames, bearer);
   return bearer ?? acceptEveryCaller();
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, it } from "vitest";
 import { isAuthenticationOff, listenHost, pmConfig, sendsTokensInClear, servesMetrics } from "./config.ts";
@@ -187,5 +189,37 @@ describe("metrics and unused settings", () => {
       "TRACING_ENABLED",
     ]);
     expect(names({ METRICS_ENABLED: "true" })).toEqual([]);
+  });
+});
+
+describe("example configuration files", () => {
+  const folder = path.resolve(import.meta.dirname, "../../../deploy/config/package-manager");
+  const load = (name: string) =>
+    parseConfig(pmConfig, {
+      env: {},
+      file: { path: name, text: readFileSync(path.join(folder, name), "utf8") },
+      readFile: (file) => (file.endsWith("encryption-key") ? Buffer.alloc(32, 7).toString("base64") : "token"),
+    });
+
+  it("all load", () => {
+    expect(readdirSync(folder).sort()).toEqual(["default.yaml", "development.yaml", "production.yaml"]);
+    for (const name of readdirSync(folder)) expect(load(name), name).toMatchObject({ ok: true });
+  });
+
+  it("default.yaml states the defaults", () => {
+    const [file, defaults] = [load("default.yaml"), read({})];
+    if (!file.ok || !defaults.ok) throw new Error("invalid");
+    expect(file.value).toEqual({ ...defaults.value, server: { ...defaults.value.server, host: "127.0.0.1" } });
+  });
+
+  it("production.yaml requires tokens, TLS and a shared store", () => {
+    const production = load("production.yaml");
+    if (!production.ok) throw new Error("invalid");
+    expect(isAuthenticationOff(production.value)).toBe(false);
+    expect(sendsTokensInClear(production.value)).toBe(false);
+    expect(production.value).toMatchObject({
+      storage: { type: "etcd", etcdTls: true },
+      crm: { defaultCluster: "eu-west" },
+    });
   });
 });

@@ -30,10 +30,12 @@ const variables = {
       .int({ min: 1024, max: 268_435_456 })
       .alias("GATEWAY_MAX_PAYLOAD_BYTES")
       .default(8_388_608)
+      .reloads()
       .doc("Maximum size of a request body."),
     maxBodiesBytes: env("SERVER_MAX_BODIES_BYTES")
       .int({ min: 2048 })
       .optional()
+      .reloads()
       .doc(
         "Maximum size of all request bodies in memory; one caller may use half of it. Beyond it requests are answered 503, or 429 to that caller, with Retry-After. Default: 8 times SERVER_MAX_BODY_BYTES.",
       )
@@ -41,10 +43,12 @@ const variables = {
     maxConnections: env("SERVER_MAX_CONNECTIONS")
       .int({ min: 1, max: 1_000_000 })
       .default(4096)
+      .reloads()
       .doc("Maximum number of connections to the REST listener; further ones are closed at once."),
     maxStreams: env("SERVER_MAX_STREAMS")
       .int({ min: 1 })
       .default(100)
+      .reloads()
       .doc("Maximum number of concurrent event streams per caller; further ones are answered 429."),
     requestTimeoutMs: env("SERVER_REQUEST_TIMEOUT")
       .duration({ bare: "s", min: "1s" })
@@ -53,6 +57,7 @@ const variables = {
     graceMs: env("SERVER_SHUTDOWN_GRACE")
       .duration({ bare: "s" })
       .default("10s")
+      .fileKey("shutdownGrace")
       .doc(
         "Time for running requests and sagas to finish on shutdown. Unfinished sagas continue after the next start.",
       ),
@@ -73,8 +78,28 @@ const variables = {
     callerRate: env("SERVER_RATE_LIMIT")
       .float({ min: 0.1 })
       .default(500)
+      .fileKey("rateLimit")
+      .reloads()
       .doc("Sustained requests per second and caller."),
-    callerBurst: env("SERVER_RATE_BURST").int({ min: 1 }).default(2000).doc("Requests in a burst per caller."),
+    callerBurst: env("SERVER_RATE_BURST")
+      .int({ min: 1 })
+      .default(2000)
+      .fileKey("rateBurst")
+      .reloads()
+      .doc("Requests in a burst per caller."),
+  },
+  console: {
+    enabled: env("CONSOLE_ENABLED")
+      .bool()
+      .default(true)
+      .doc("false: / redirects to /docs, also when a console is built."),
+    dir: env("CONSOLE_DIR")
+      .path()
+      .optional()
+      .doc(
+        "Folder with the built console, which is served at /. Default: the console that comes with this program; without one / redirects to /docs.",
+      )
+      .example("/usr/share/oaas/console"),
   },
   auth: {
     mode: env("AUTH_MODE")
@@ -110,6 +135,40 @@ const variables = {
         "Role (viewer, deployer or admin) for each value of OIDC_ROLE_CLAIM. Replaces the default, in which the claim contains the names of the roles.",
       )
       .example('{"platform-admins":"admin","developers":"deployer"}'),
+  },
+  oidcLogin: {
+    clientId: env("OIDC_CLIENT_ID")
+      .string()
+      .optional()
+      .doc("Client id of the console at OIDC_ISSUER: lets people sign in there (authorization code with PKCE)."),
+    clientSecret: env("OIDC_CLIENT_SECRET")
+      .string()
+      .optional()
+      .secret()
+      .doc("Secret of that client; without one it is a public client."),
+    redirectUrl: env("OIDC_REDIRECT_URL")
+      .url("http", "https")
+      .optional()
+      .doc(
+        "Address that the issuer sends people back to, as registered there: that of this service as browsers see it, followed by /api/v1/session/oidc/callback. Required with OIDC_CLIENT_ID.",
+      )
+      .example("https://oaas.example/api/v1/session/oidc/callback"),
+    scopes: env("OIDC_SCOPES")
+      .list()
+      .default(["openid", "profile", "email"])
+      .doc("Scopes to request; the ID token must contain OIDC_ROLE_CLAIM."),
+  },
+  session: {
+    maxAgeMs: env("SESSION_MAX_AGE")
+      .duration({ bare: "s", min: "1m", max: "30d" })
+      .default("8h")
+      .doc("How long a browser stays signed in. The session of a JWT ends with the JWT."),
+    cookieSecure: env("SESSION_COOKIE_SECURE")
+      .bool()
+      .optional()
+      .doc(
+        "Whether browsers send the session cookie over TLS only. Default: whether this service has a certificate; set it to true behind a proxy with TLS.",
+      ),
   },
   security: {
     certFile: env("OPRC_PM_SECURITY_TLS_CERT_FILE")
@@ -203,6 +262,7 @@ const variables = {
     rollBackOnPartial: env("DEPLOY_ROLLBACK_ON_PARTIAL")
       .bool()
       .default(false)
+      .fileKey("rollbackOnPartial")
       .doc("When some clusters reject a deployment, rolls back the others."),
     waitMs: env("DEPLOY_WAIT")
       .duration({ bare: "s" })
@@ -231,6 +291,7 @@ const variables = {
     keepIntervalMs: env("DEPLOY_RECONCILE_INTERVAL")
       .duration({ bare: "s", min: "1s" })
       .default("60s")
+      .fileKey("reconcileInterval")
       .doc("Interval of comparing reported with desired state, in addition to every change."),
   },
   replan: {
@@ -256,6 +317,7 @@ const variables = {
     platformBudget: env("REPLAN_BUDGET")
       .int({ min: 0, max: 10_000 })
       .default(300)
+      .fileKey("budget")
       .doc("Automatic changes of all deployments per hour; 0 applies no plan by itself."),
   },
   package: {
@@ -331,13 +393,16 @@ export const pmConfig = defineConfig({
     "AUTH_",
     "OIDC_",
     "AUDIT_",
+    "CONSOLE_",
+    "SESSION_",
     "STORAGE_",
     "ETCD_",
     "CRM_",
   ],
   variables,
+  configFile: "OPRC_PM_CONFIG_FILE",
   removedSettings: {
-    "Static files are not served.": ["STATIC_DIR"],
+    "CONSOLE_DIR is the folder of the console.": ["STATIC_DIR"],
     "/api/gateway answers 501.": ["GATEWAY_URL", "GATEWAY_TIMEOUT"],
     "/api/v1/scripts answers 501.": ["OPRC_COMPILER_URL", "OPRC_COMPILER_TIMEOUT", "OPRC_COMPILER_MAX_RETRIES"],
     "/api/v1/artifacts answers 501.": ["OPRC_ARTIFACT_DIR", "OPRC_ARTIFACT_BASE_URL"],
@@ -346,6 +411,7 @@ export const pmConfig = defineConfig({
   checks: [
     (config) => [
       ...checkAccess(config),
+      ...checkOidcLogin(config),
       ...checkTls(config),
       ...checkLimits(config),
       ...checkStorage(config),
@@ -375,6 +441,11 @@ function hasCredentials(config: PmConfig): boolean {
 /** Whether callers authenticate with bearer tokens. */
 export function acceptsTokens({ auth }: PmConfig): boolean {
   return auth.tokensFile !== undefined || auth.oidcIssuer !== undefined;
+}
+
+/** Whether browsers send the session cookie over TLS only. */
+export function isCookieSecure({ session, security }: PmConfig): boolean {
+  return session.cookieSecure ?? security.certFile !== undefined;
 }
 
 /** Whether every client is accepted as admin. */
@@ -426,6 +497,38 @@ function checkAccess(config: PmConfig): Violation[] {
       path: "$.OIDC_AUDIENCE",
       message: "is required with OIDC_ISSUER: without it tokens for other services would be accepted",
       fix: "set the audience of tokens for this service",
+    });
+  return violations;
+}
+
+/** The path of the address that an OIDC issuer sends browsers to. */
+const CALLBACK_PATH = "/api/v1/session/oidc/callback";
+
+function checkOidcLogin({ auth, oidcLogin: { clientId, clientSecret, redirectUrl, scopes } }: PmConfig): Violation[] {
+  const violations: Violation[] = [];
+  if (clientId === undefined) {
+    for (const [name, value] of Object.entries({ OIDC_CLIENT_SECRET: clientSecret, OIDC_REDIRECT_URL: redirectUrl }))
+      if (value !== undefined)
+        violations.push({
+          path: `$.${name}`,
+          message: "has no effect without OIDC_CLIENT_ID",
+          fix: "set both, or neither",
+        });
+    return violations;
+  }
+  if (auth.oidcIssuer === undefined)
+    violations.push({ path: "$.OIDC_CLIENT_ID", message: "requires OIDC_ISSUER", fix: "set the issuer of the client" });
+  if (redirectUrl === undefined || new URL(redirectUrl).pathname !== CALLBACK_PATH)
+    violations.push({
+      path: "$.OIDC_REDIRECT_URL",
+      message: redirectUrl === undefined ? "is required with OIDC_CLIENT_ID" : `does not end with ${CALLBACK_PATH}`,
+      fix: `set for example https://oaas.example${CALLBACK_PATH}`,
+    });
+  if (!scopes.includes("openid"))
+    violations.push({
+      path: "$.OIDC_SCOPES",
+      message: "lacks openid, so that there is no ID token",
+      fix: "add openid",
     });
   return violations;
 }

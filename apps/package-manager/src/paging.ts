@@ -65,3 +65,20 @@ export function sortOrder(
   const field = descending ? sort.slice(1) : sort;
   return { order: field === idField ? "id" : field, descending };
 }
+
+/** Matches a part of the name, or the whole name when the pattern contains `*`. */
+export function patternMatcher(pattern: string): (name: string) => boolean {
+  if (!pattern.includes("*")) return (name) => name.includes(pattern);
+  const [first = "", ...rest] = pattern.split("*");
+  return (name) => {
+    if (!name.startsWith(first)) return false;
+    let at = first.length;
+    for (const [index, part] of rest.entries()) {
+      const isLast = index === rest.length - 1;
+      const found = isLast ? name.length - part.length : name.indexOf(part, at);
+      if (found < at || !name.startsWith(part, found)) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
+}

@@ -12,7 +12,7 @@ import { ReplanStore } from "./stores/replan-store.ts";
 import { ClusterCordons } from "./clusters/cluster-cordons.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { checkPriorDate } from "./clusters/registration-rules.ts";
-import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
+import { clustersFrom, type ConfiguredClusters } from "./clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "./clusters/cluster-roster.ts";
 import { ClusterReferences } from "./clusters/cluster-references.ts";
 import { HealthDirectory } from "./clusters/health-directory.ts";
@@ -22,6 +22,7 @@ import { createDeploymentParts, type DeploymentParts } from "./deployments/deplo
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { DriftReconciler, type DriftReconcilerOptions } from "./drift/drift-reconciler.ts";
 import { driftEvent } from "./events/drift-news.ts";
+import { OverviewReader } from "./overview/read-overview.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";
@@ -44,7 +45,7 @@ import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import { ClusterFunctionAccess } from "./status/function-access.ts";
-import type { ClusterAdmin, Drains, FunctionAccess, Replans, StatusReader } from "./use-cases.ts";
+import type { ClusterAdmin, Drains, FunctionAccess, Overview, Replans, StatusReader } from "./use-cases.ts";
 
 export interface PlatformPorts {
   readonly ambient: Ambient;
@@ -67,7 +68,9 @@ export interface ClusterParts {
   readonly gateway: GrpcCrmGateway;
   readonly directory: HealthDirectory;
   readonly references: ClusterReferences;
-  readonly defaultCluster: ClusterName | undefined;
+  readonly defaultCluster: () => ClusterName | undefined;
+  /** Replaces the configured clusters. Throws invalid-argument and changes nothing if they cannot be used. */
+  readonly setConfigured: (config: PmConfig["crm"]) => void;
 }
 
 /** The units that run in clusters, as their managers report them. */
@@ -94,19 +97,13 @@ export function buildClusters(
   { crm, storage }: PmConfig,
   { ambient, store, logger, meter, context, tracer }: PlatformPorts,
 ): ClusterParts {
-  const configured = clustersFrom(crm);
-  if (!configured.ok) throw new TypeError("the configuration was not validated");
-  for (const warning of configured.value.warnings) logger.warn(warning);
-  const futureDates = configured.value.clusters.flatMap((cluster) =>
-    checkPriorDate(cluster, ambient.clock.now(), pathOf(ROOT_PATH, "CRM_CLUSTERS_JSON", cluster.name)),
-  );
-  if (futureDates.length > 0) throw invalidArgument("the configuration", futureDates);
+  let configured = readClusters(crm, { ambient, logger });
   const cipher = storageCipher(storage);
   const stored = new Collection(store, CLUSTERS, cipher);
   const isCluster = (name: ClusterName): boolean => roster.registration(name) !== undefined;
   const cordons = new ClusterCordons({ store, ambient, isCluster });
   const roster: ClusterRoster = new ClusterRoster({
-    configured: configured.value.clusters,
+    configured: configured.clusters,
     stored,
     ambient,
     cordons,
@@ -133,8 +130,34 @@ export function buildClusters(
     intervalMs: crm.healthIntervalMs,
   });
   const references = new ClusterReferences({ store, roster, ambient });
-  const { defaultCluster } = configured.value;
-  return { stored, cipher, roster, cordons, gateway, directory, references, defaultCluster };
+  return {
+    stored,
+    cipher,
+    roster,
+    cordons,
+    gateway,
+    directory,
+    references,
+    defaultCluster: () => configured.defaultCluster,
+    setConfigured: (changed) => {
+      configured = readClusters(changed, { ambient, logger });
+      roster.setConfigured(configured.clusters);
+    },
+  };
+}
+
+function readClusters(
+  crm: PmConfig["crm"],
+  { ambient, logger }: Pick<PlatformPorts, "ambient" | "logger">,
+): ConfiguredClusters {
+  const configured = clustersFrom(crm);
+  if (!configured.ok) throw new TypeError("the configuration was not validated");
+  const futureDates = configured.value.clusters.flatMap((cluster) =>
+    checkPriorDate(cluster, ambient.clock.now(), pathOf(ROOT_PATH, "CRM_CLUSTERS_JSON", cluster.name)),
+  );
+  if (futureDates.length > 0) throw invalidArgument("the configuration", futureDates);
+  for (const warning of configured.value.warnings) logger.warn(warning);
+  return configured.value;
 }
 
 export function buildRuntimes(
@@ -337,6 +360,17 @@ export function buildEvents(
   return { stored, feed: new LogEventFeed(log, clock, meter), appendDrift, stopObserving };
 }
 
+export function buildOverview({ ambient }: PlatformPorts, { clusters, runtimes, core }: ReadInputs): Overview {
+  return new OverviewReader({
+    deployments: core.parts,
+    engine: core.parts.engine,
+    registry: core.registry,
+    clusters: clusters.directory,
+    runtimes: runtimes.view,
+    clock: ambient.clock,
+  });
+}
+
 export function buildClusterAdmin(
   { crm }: PmConfig,
   { ambient, store }: PlatformPorts,
@@ -389,8 +423,9 @@ export function buildStatusReader(
     classes: () => registry.allClasses(),
     metricsOf: (cluster, unitId) => reports.metricsOf(cluster, unitId),
     pauseOf: (key) => service.pauseOf(key),
+    freezesOf: (clusters) => service.freezesOf(clusters),
     replans: new ReplanStatusReader(new ReplanStore(store), replanSettings(config), () => ambient.clock.now()),
-    ...(defaultCluster === undefined ? {} : { defaultCluster }),
+    defaultCluster,
   });
 }
 

@@ -16,7 +16,9 @@ import type {
   Documents,
   Drains,
   EventFeed,
+  FreezeCalendar,
   FunctionAccess,
+  Overview,
   Pauses,
   Registry,
   Replans,
@@ -29,6 +31,7 @@ import {
   buildDriftReconciler,
   buildDrains,
   buildEvents,
+  buildOverview,
   buildReplanner,
   buildReplans,
   buildReports,
@@ -47,14 +50,18 @@ export interface Platform {
   readonly documents: Documents;
   readonly replans: Replans;
   readonly pauses: Pauses;
+  readonly freezes: FreezeCalendar;
   readonly clusters: ClusterDirectory;
   readonly admin: ClusterAdmin;
   readonly cordons: Cordons;
   readonly drains: Drains;
   readonly status: StatusReader;
+  readonly overview: Overview;
   readonly functions: FunctionAccess;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
+  /** Replaces the clusters of the configuration. Throws and changes nothing if they cannot be used. */
+  setConfiguredClusters(config: PmConfig["crm"]): void;
   /** The store key that exists as long as this process holds its lease; undefined without a lease. */
   leaseKey(): string | undefined;
   /** Problems that need an operator, in sentences. */
@@ -96,14 +103,17 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     documents: new DocumentSets({ registry: core.registry, deployments: core.parts }),
     replans: buildReplans(ports, core),
     pauses: core.parts.pauses,
+    freezes: core.parts.freezes,
     clusters: clusters.directory,
     admin: buildClusterAdmin(config, ports, { clusters, core }),
     cordons: clusters.cordons,
     drains: buildDrains(ports, { clusters, core }),
     status,
+    overview: buildOverview(ports, { clusters, runtimes, core }),
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     reports,
     feed: events.feed,
+    setConfiguredClusters: clusters.setConfigured,
     leaseKey: () => core.parts.engine.leaseKey,
     warnings: () => [...unaccountedWarnings(drift.unaccounted), ...clearTokenWarnings(clusters.roster.clearTokens)],
     faults: () => ({ registry: core.registry.viewFault, deployments: core.service.viewFault }),
@@ -146,6 +156,7 @@ async function startParts({ clusters, runtimes, core, drift, replanner, events }
   await core.service.start();
   connectParts({ clusters, runtimes, drift, replanner });
   core.parts.pauses.onChange(() => replanner.notify());
+  core.parts.freezes.onChange(() => replanner.notify());
   runtimes.watcher.start();
   drift.start();
   replanner.start();

@@ -19,11 +19,14 @@ interface ProcessEnvironment {
     readonly context: ContextStore;
     readonly tracer?: Tracer;
   };
+  readonly onConfigChange?: (listener: (config: PmConfig) => void) => void;
+  readonly configWarnings?: () => readonly string[];
 }
 
 /** The package manager as a program of the service shell, with the store that `open` returns. */
 export function packageManager(open: typeof openStore) {
-  const start = async (config: PmConfig, { ambient, observability }: ProcessEnvironment) => {
+  const start = async (config: PmConfig, environment: ProcessEnvironment) => {
+    const { ambient, observability, onConfigChange, configWarnings } = environment;
     const { log, meter, context, tracer } = observability;
     const { workers } = config.server;
     if (shouldSupervise(workers)) {
@@ -41,7 +44,10 @@ export function packageManager(open: typeof openStore) {
       ambient,
       store,
       tokens: () => tokens?.current(),
-      warnings: () => [tokens?.warning()].filter((warning) => warning !== undefined),
+      warnings: () => [
+        ...[tokens?.warning()].filter((warning) => warning !== undefined),
+        ...(configWarnings?.() ?? []),
+      ],
       fetchJson,
       audit,
       logger: log,
@@ -53,6 +59,7 @@ export function packageManager(open: typeof openStore) {
       await store.close();
       throw thrown;
     });
+    onConfigChange?.((changed) => app.applyConfig(changed));
     for (const warning of app.warnings) log.warn(warning);
     const { host, port, grpcPort, metricsPort } = app;
     log.info("package manager listening", { host, port, grpc_port: grpcPort, metrics_port: metricsPort });

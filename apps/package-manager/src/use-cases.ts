@@ -1,5 +1,6 @@
 import type { AuditEntry, Explanation } from "@oaas/contracts/rest";
 import type {
+  ActiveFreeze,
   ComponentUsage,
   AvailabilityPrior,
   ClassDefinition,
@@ -9,7 +10,12 @@ import type {
   ClassRuntime,
   ClusterName,
   DeploymentKey,
+  FreezeWindowName,
+  FreezeWindowSpec,
+  FreezeWindowState,
   FunctionDefinition,
+  NfrMeasurement,
+  OperationStatus,
   ObservedDeployment,
   Package,
   PackageName,
@@ -130,6 +136,8 @@ export interface PlanPreview {
   readonly objects?: readonly ClusterObjects[];
   /** The pause that keeps the plan from being applied. */
   readonly pause?: DeploymentPause | undefined;
+  /** The freeze windows that keep the plan from being applied. */
+  readonly freezes?: readonly ActiveFreeze[];
 }
 
 export interface Diff {
@@ -225,6 +233,8 @@ export interface DeploymentQuery extends PageRequest {
   readonly targetEnv?: string;
   readonly targetCluster?: string;
   readonly condition?: string;
+  /** Part of the key, or a pattern with `*` for the whole key. */
+  readonly filter?: string;
   readonly sort?: string;
 }
 
@@ -271,6 +281,16 @@ export interface Pauses {
   /** Replaces an earlier pause. */
   pause(key: DeploymentKey, request: PauseRequest, call: Call): Promise<void>;
   resume(key: DeploymentKey): Promise<void>;
+}
+
+/** Times in which users and the re-planner do not change the deployments of a cluster, or of the whole platform. */
+export interface FreezeCalendar {
+  /** By name, with their present state. */
+  list(): readonly FreezeWindowState[];
+  get(name: FreezeWindowName): FreezeWindowState;
+  /** Creates or replaces a window. */
+  set(name: FreezeWindowName, spec: FreezeWindowSpec, call: Call): Promise<FreezeWindowState>;
+  delete(name: FreezeWindowName): Promise<void>;
 }
 
 /** New plans for running deployments. */
@@ -343,6 +363,14 @@ export interface ClusterLogLine extends LogLine {
   readonly cluster: ClusterName;
 }
 
+/** A list of class runtimes: by cluster and unit id unless sorted. */
+export interface RuntimeListQuery extends RuntimeQuery, PageRequest {
+  readonly cluster?: ClusterName;
+  /** Part of the unit id, or a pattern with `*` for the whole id. */
+  readonly filter?: string;
+  readonly sort?: string;
+}
+
 export interface StatusReader {
   status(key: DeploymentKey): Promise<DeploymentStatus>;
   unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime>;
@@ -351,9 +379,7 @@ export interface StatusReader {
   /** The present usage of all components in a cluster. */
   usage(cluster: ClusterName, call?: Call): Promise<readonly ComponentUsage[]>;
   /** Complete except for the clusters in `missing`. */
-  runtimes(
-    query: RuntimeQuery & PageRequest & { readonly cluster?: ClusterName },
-  ): Promise<ListPage<ClassRuntime> & { readonly missing: readonly ClusterName[] }>;
+  runtimes(query: RuntimeListQuery): Promise<ListPage<ClassRuntime> & { readonly missing: readonly ClusterName[] }>;
   explain(key: DeploymentKey, cluster?: ClusterName, call?: Call): Promise<Explanation>;
   topology(source: "deployments" | "zenoh"): Promise<Topology>;
 }
@@ -410,6 +436,7 @@ export interface AuditQuery extends PageRequest {
   readonly action?: string;
   /** Part of the target. */
   readonly target?: string;
+  readonly outcome?: AuditEntry["outcome"];
   /** Milliseconds since the epoch. */
   readonly since?: number;
 }
@@ -417,6 +444,78 @@ export interface AuditQuery extends PageRequest {
 /** The kept entries of the audit trail, newest first. */
 export interface AuditReader {
   list(query: AuditQuery): Promise<ListPage<AuditEntry>>;
+}
+
+/** The newest operation of a deployment. */
+export interface ListedOperation extends OperationStatus {
+  readonly key: DeploymentKey;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  readonly requestedBy: string;
+}
+
+export interface OperationQuery extends PageRequest {
+  readonly state?: OperationStatus["state"];
+  readonly kind?: OperationStatus["kind"];
+  /** Part of the key of the deployment, or a pattern with `*` for the whole key. */
+  readonly filter?: string;
+}
+
+/** A measured requirement that a class does not meet. */
+export interface ViolatedRequirement {
+  readonly runtime: ClassRuntime;
+  readonly deploymentKey?: string;
+  readonly measurement: NfrMeasurement;
+}
+
+export interface RecentChange {
+  readonly kind: "package" | "deployment";
+  readonly key: string;
+  readonly revision: number;
+  readonly author?: string;
+  readonly reason?: string;
+  readonly at: string;
+  readonly outcome?: string;
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+/** Everything in numbers. */
+export interface OverviewReport {
+  readonly deployments: { readonly total: number; readonly byCondition: Counts; readonly paused: number };
+  readonly classRuntimes: { readonly total: number; readonly byCondition: Counts };
+  readonly packages: { readonly total: number; readonly disabled: number };
+  readonly clusters: { readonly total: number; readonly byStatus: Counts; readonly cordoned: number };
+  readonly operations: {
+    readonly running: number;
+    readonly failed: number;
+    readonly items: readonly ListedOperation[];
+  };
+  readonly violations: { readonly total: number; readonly items: readonly ViolatedRequirement[] };
+  readonly recentChanges: readonly RecentChange[];
+  readonly at: string;
+}
+
+export interface Overview {
+  read(call?: Call): Promise<OverviewReport>;
+  operations(query: OperationQuery): ListPage<ListedOperation>;
+}
+
+interface ClusterFault {
+  readonly fault: string;
+  readonly cluster: string;
+}
+
+/** Injects faults into clusters: in the local stack only. Invalid faults are rejected with the field. */
+export interface Lab {
+  state(): {
+    readonly clusters: readonly string[];
+    readonly faults: readonly { readonly fault: string; readonly title: string; readonly description: string }[];
+    readonly injected: readonly ClusterFault[];
+  };
+  inject(fault: ClusterFault): Promise<void>;
+  remove(fault: ClusterFault): Promise<void>;
+  removeAll(): Promise<void>;
 }
 
 export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime" | "package";

@@ -59,13 +59,20 @@ describe("deployments", () => {
     { query: "target_cluster=mars", keys: "" },
     { query: "target_env=east", keys: "c d e" },
     { query: "condition=DELETED", keys: "" },
+    { query: "filter=c", keys: "c" },
+    { query: "filter=z", keys: "" },
+    { query: "filter=*", keys: "a b c d e" },
+    { query: "filter=a*&package_name=bank", keys: "a" },
+    { query: "sort=package_name", keys: "a e b c d" },
+    { query: "sort=-package_name", keys: "d c b e a" },
+    { query: "sort=class_key", keys: "a b c d e" },
   ])("?$query", async ({ query, keys }) => {
     const answer = await list(`deployments?${query}`);
     expect(keysOf(answer).join(" ")).toBe(keys);
     expect(answer.headers.get("x-total-count"), "counts the matching ones").toBe(String(keysOf(answer).length));
   });
 
-  test.each(["", "&sort=-created_at", "&package_name=shop"])(
+  test.each(["", "&sort=-created_at", "&package_name=shop", "&sort=-package_name", "&sort=condition&filter=*"])(
     "pages by token and by offset cover the whole list: %s",
     async (more) => {
       const whole = keysOf(await list(`deployments?limit=1000${more}`));
@@ -126,7 +133,119 @@ describe("packages, classes and functions", () => {
   });
 });
 
+describe("the overview and operations", () => {
+  test("counts everything, and shows who changed what", async () => {
+    const { status, json: overview } = await eventually(
+      async () => {
+        const answer = await list("overview");
+        expect(answer.json).toMatchObject({
+          deployments: { total: 5, by_condition: { Running: 5 }, paused: 0 },
+          class_runtimes: { total: 6, by_condition: { Running: 6 } },
+          packages: { total: 3, disabled: 1 },
+          clusters: { total: 2, by_status: { Healthy: 2 }, cordoned: 0 },
+          operations: { running: 0, failed: 0, items: [] },
+          violations: { total: 0, items: [] },
+        });
+        return answer;
+      },
+      { timeoutMs: 60_000, what: "the overview to count what the clusters report" },
+    );
+    expect(status).toBe(200);
+    const changes = overview.recent_changes as { kind: string; key: string; at: string }[];
+    expect(changes.filter(({ kind }) => kind === "deployment").map(key)).toEqual(["c", "a", "e", "b", "d"]);
+    expect(changes[0]).toMatchObject({ revision: 1, author: "anonymous@127.0.0.1", reason: null });
+    expect(changes.map(({ at }) => at)).toEqual(
+      changes
+        .map(({ at }) => at)
+        .toSorted()
+        .toReversed(),
+    );
+  });
+
+  test("counts pauses, cordons and deleted deployments' packages as they change", async () => {
+    await pm.call("POST", "/api/v1/deployments/a/pause", { body: { duration_secs: 600 } });
+    await pm.call("POST", "/api/v1/clusters/east/cordon", { body: {} });
+    expect((await list("overview")).json).toMatchObject({ deployments: { paused: 1 }, clusters: { cordoned: 1 } });
+    await pm.call("POST", "/api/v1/deployments/a/resume");
+    await pm.call("POST", "/api/v1/clusters/east/uncordon");
+    expect((await list("overview")).json).toMatchObject({ deployments: { paused: 0 }, clusters: { cordoned: 0 } });
+  });
+
+  test.each([
+    { query: "", keys: "c a e b d" },
+    { query: "state=succeeded", keys: "c a e b d" },
+    { query: "state=failed", keys: "" },
+    { query: "kind=deploy&filter=a", keys: "a" },
+    { query: "kind=delete", keys: "" },
+    { query: "limit=2", keys: "c a" },
+    { query: "limit=2&offset=3", keys: "b d" },
+  ])("operations?$query", async ({ query, keys }) => {
+    const answer = await list(`operations?${query}`);
+    expect(answer.json.map((each: { deployment_key: string }) => each.deployment_key).join(" ")).toBe(keys);
+    for (const one of answer.json)
+      expect(one).toMatchObject({
+        kind: "deploy",
+        state: "succeeded",
+        done: one.total,
+        requested_by: "anonymous@127.0.0.1",
+        started_at: expect.any(String),
+        ended_at: expect.any(String),
+      });
+    if (!query.includes("limit")) expect(answer.headers.get("x-total-count")).toBe(String(answer.json.length));
+  });
+
+  test.each([
+    { path: "operations?state=broken", field: "$.state" },
+    { path: "operations?kind=deploy&kind=delete", field: "$.kind" },
+    { path: "operations?limit=-1", field: "$.limit" },
+    { path: "operations?page_token=x", field: "$.page_token" },
+    { path: "deployments?sort=colour", field: "$.sort" },
+    { path: "class-runtimes?sort=colour", field: "$.sort" },
+    { path: "audit?outcome=odd", field: "$.outcome" },
+  ])("names the wrong parameter of $path", async ({ path, field }) => {
+    const answer = await list(path);
+    expect([answer.status, answer.json.violations[0].path]).toEqual([400, field]);
+  });
+
+  test("shows only failed attempts of the audit trail when asked", async () => {
+    await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });
+    const refused = await list("audit?outcome=refused");
+    expect(refused.json).toMatchObject([{ action: "createPackage", outcome: "refused", status: 409 }]);
+  });
+});
+
 describe("class runtimes of all clusters", () => {
+  const idOf = (each: { readonly id: string }): string => each.id;
+
+  test.each(["id", "package_name", "class_key", "status", "updated_at", "cluster"])(
+    "are sorted by %s, also in pages and backwards",
+    async (field) => {
+      const ascending = (await list(`class-runtimes?sort=${field}`)).json.map(idOf);
+      const descending = (await list(`class-runtimes?sort=-${field}`)).json.map(idOf);
+      expect(ascending).toHaveLength(6);
+      expect(descending).toEqual(ascending.toReversed());
+      const paged: string[] = [];
+      let token: string | null = "";
+      while (token !== null) {
+        const page: Answer = await list(`class-runtimes?limit=4&sort=${field}${token && `&page_token=${token}`}`);
+        paged.push(...page.json.map(idOf));
+        token = page.headers.get("x-next-page-token");
+      }
+      expect(paged).toEqual(ascending);
+    },
+  );
+
+  test("are filtered by a part of the id, and counted", async () => {
+    const found = await list("class-runtimes?filter=e-&sort=package_name");
+    const ids = found.json.map(idOf);
+    expect(ids.length).toBeGreaterThan(0);
+    for (const id of ids) expect(id).toContain("e-");
+    expect(found.headers.get("x-total-count")).toBe(String(ids.length));
+    expect((await list("class-runtimes?filter=nothing")).json).toEqual([]);
+    const changed = (await list("class-runtimes?package_name=bank&sort=-id")).json.map(idOf);
+    expect(changed).toEqual(changed.toSorted().toReversed());
+  });
+
   const clusterOf = (each: { readonly cluster_name?: string }): string | undefined => each.cluster_name;
 
   test("are listed in pages by cluster; an unreachable cluster is named in a header", async () => {

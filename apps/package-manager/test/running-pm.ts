@@ -1,11 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import { loadConfig } from "@oaas/config";
+import type { Ambient } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type Logger } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import type { AuditSink } from "../src/access/audit-queue.ts";
 import { readTokens, type TokenTable } from "../src/access/token-file.ts";
+import { fetchJson } from "../src/adapters/fetch-json.ts";
 import { startApp, type RunningApp } from "../src/app.ts";
 import { pmConfig } from "../src/config.ts";
 
@@ -41,6 +43,7 @@ export interface PmOptions {
   /** The text of a token file. */
   readonly tokens?: string;
   readonly logger?: Logger;
+  readonly ambient?: Ambient;
   /** Where audit lines go; the logger by default. */
   readonly audit?: AuditSink;
 }
@@ -54,6 +57,8 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
       CRM_CLUSTERS_JSON: JSON.stringify(clusters),
       SERVER_RATE_LIMIT: "100000",
       SERVER_RATE_BURST: "100000",
+      // Whether this checkout has a built console must not matter.
+      ...(options.env?.["CONSOLE_DIR"] === undefined ? { CONSOLE_ENABLED: "false" } : {}),
       ...(options.tokens === undefined ? {} : { AUTH_TOKENS_FILE: "unused" }),
       ...options.env,
     },
@@ -63,10 +68,10 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
   const store = options.store ?? openMemoryStore({ ambient: realAmbient });
   const table = tableOf(options.tokens);
   const app = await startApp(config, {
-    ambient: realAmbient,
+    ambient: options.ambient ?? realAmbient,
     store,
     tokens: () => table,
-    fetchJson: async (url) => (await fetch(url)).json(),
+    fetchJson,
     ...(options.audit === undefined ? {} : { audit: options.audit }),
     logger: options.logger ?? NOOP_LOGGER,
     meter: NOOP_METER,

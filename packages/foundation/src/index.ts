@@ -5,7 +5,7 @@
  * retries), concurrency (semaphore, keyed queue and limit, notifier, circuit breaker), json (canonical JSON), documents (limits of
  * documents from outside), http (requests of foreign web pages, warnings), text (nearest name), result, brand, exhaustive.
  * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256),
- * `yaml` (YAML within limits).
+ * `yaml` (YAML within limits), `schedule` (cron schedules with time zones).
  */
 export {
   countViolations,
@@ -68,6 +68,7 @@ export {
   type CallPriority,
 } from "./concurrency/circuit-breaker.ts";
 export { KeyedLimit } from "./concurrency/keyed-limit.ts";
+export { limitValue, type Limit } from "./concurrency/limit.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";
 export { MergedStreams } from "./concurrency/merged-streams.ts";
 export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";

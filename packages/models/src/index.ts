@@ -135,7 +135,20 @@ export type {
   OperationStatus,
   ReportedMetric,
 } from "./observed/deployment-status.ts";
-export type { DeploymentPause } from "./observed/deployment-pause.ts";
+export { MAX_PAUSE_SECONDS, type DeploymentPause } from "./observed/deployment-pause.ts";
+export {
+  FREEZE_DURATION_RANGE,
+  FREEZE_REASON,
+  FREEZE_SCHEDULE,
+  FREEZE_WINDOW_NAME,
+  MAX_FREEZE_WINDOWS,
+  TIME_ZONE,
+  type ActiveFreeze,
+  type FreezeWindow,
+  type FreezeWindowName,
+  type FreezeWindowSpec,
+  type FreezeWindowState,
+} from "./observed/freeze-window.ts";
 export { DrainedUnitState, type DrainedUnit, type DrainProgress } from "./observed/drain-progress.ts";
 export {
   ReplanReason,

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
-import { KeyedLimit, resourceExhausted, type Timers } from "@oaas/foundation";
+import { KeyedLimit, limitValue, resourceExhausted, type Limit, type Timers } from "@oaas/foundation";
 import { plainAddress } from "./server-call.ts";
 
 /** Limits of a port, so that no client can exhaust the process. */
@@ -57,7 +57,7 @@ export class ConnectionLimit {
 export class CallerLimit {
   readonly #calls: KeyedLimit;
 
-  constructor(limit: number) {
+  constructor(limit: Limit) {
     this.#calls = new KeyedLimit(limit);
   }
 
@@ -72,16 +72,16 @@ export class CallerLimit {
 
 /** Limits the bytes of requests that are in memory at the same time. */
 export class ByteLimit {
-  readonly #limit: number;
+  readonly #limit: Limit;
   #bytes = 0;
 
-  constructor(limit: number) {
+  constructor(limit: Limit) {
     this.#limit = limit;
   }
 
   /** Counts bytes if they are within the limit. */
   take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#limit) return false;
+    if (this.#bytes + bytes > limitValue(this.#limit)) return false;
     this.#bytes += bytes;
     return true;
   }

@@ -20,6 +20,7 @@ import {
   unavailable,
   type Ambient,
   type Clock,
+  type Limit,
 } from "@oaas/foundation";
 import {
   ensureCorrelationId,
@@ -68,9 +69,9 @@ export interface RpcServerOptions {
   /** Maximum size of a request; larger ones fail with RESOURCE_EXHAUSTED. Default 8 MiB. */
   readonly maxRequestBytes?: number;
   /** Maximum of request bytes in memory, over all calls; further calls fail with RESOURCE_EXHAUSTED. Default 64 MiB. */
-  readonly maxRequestBytesInFlight?: number;
+  readonly maxRequestBytesInFlight?: Limit;
   /** Maximum of running calls per caller; further ones fail with RESOURCE_EXHAUSTED. Default 1000. */
-  readonly maxCallsPerCaller?: number;
+  readonly maxCallsPerCaller?: Limit;
 }
 
 type MaybePromise<T> = T | Promise<T>;

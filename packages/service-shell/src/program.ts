@@ -25,8 +25,18 @@ export interface ProcessEnvironment<C> {
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
   readonly observability: Observability;
-  /** Loads the configuration again, including the files of `<NAME>_FILE` variables. Throws if it is invalid. */
+  /**
+   * Loads the configuration again: the files of `<NAME>_FILE` variables, and the last valid configuration file. Throws
+   * if it is invalid.
+   */
   readonly reloadConfig: () => C;
+  /**
+   * Calls the listener after the configuration file changed. Only settings that reload may take effect. A listener that
+   * throws must have changed nothing; the last valid file then stays in use.
+   */
+  readonly onConfigChange: (listener: (config: C) => void) => void;
+  /** Why the configuration file is not in effect as it is now; empty when it is. */
+  readonly configWarnings: () => readonly string[];
 }
 
 /** A started service. */

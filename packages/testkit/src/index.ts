@@ -1,7 +1,7 @@
 /**
  * For tests only: real programs on loopback in temporary folders, and helpers to wait.
  *
- * Reading order: one starter per program (etcd, kubernetes, knative, keda, prometheus, browser), faults (proxies), describe-with.
+ * Reading order: one starter per program (etcd, kubernetes, knative, keda, prometheus, OpenTelemetry Collector, browser), faults (proxies), describe-with.
  * `@oaas/real-components` obtains, starts and stops the programs; its exports are re-exported here.
  */
 export {
@@ -30,6 +30,7 @@ export {
   untilReady,
 } from "@oaas/real-components";
 export { describeWith } from "./describe-with.ts";
+export { describeOnNodes } from "./kubernetes/describe-on-nodes.ts";
 export { sweepSize } from "./sweep-size.ts";
 export { startEtcd, type EtcdOptions, type EtcdUnderTest } from "./etcd/start-etcd.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";
@@ -38,6 +39,12 @@ export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } fro
 export type { AuditedRequest } from "./kubernetes/audit.ts";
 export { describeOnTarget, type TargetSuite } from "./kubernetes/describe-on-target.ts";
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
+export {
+  kwokUsageConfigs,
+  startMetricsServer,
+  type MetricsServerUnderTest,
+} from "./kubernetes/start-metrics-server.ts";
+export { startOtelCollector, type OtelCollectorUnderTest } from "./tracing/start-otel-collector.ts";
 export { startMetricsApi, type MetricsApi, type PodUsage } from "./kubernetes/start-metrics-api.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";

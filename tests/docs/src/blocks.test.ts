@@ -52,6 +52,7 @@ test("only a few blocks are not run", () => {
     "docs/guides/monitor-the-platform.md: a Prometheus",
     "docs/guides/monitor-the-platform.md: the Prometheus Operator",
     "docs/guides/monitor-the-platform.md: the Prometheus Operator",
+    "docs/guides/real-node.md: root on Linux",
     "docs/guides/trace-a-deployment.md: an OTLP receiver",
     "docs/guides/troubleshooting.md: the key of a deployment",
     "examples/greeter-service/README.md: a container engine, a registry and a cluster that runs images",

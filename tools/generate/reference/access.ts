@@ -64,6 +64,25 @@ with these tables.
 
 ${table(["Operation", "Route", "Role", ...CREDENTIALS], rows)}
 
+## Sessions of browsers
+
+The console signs in with a token (\`POST /api/v1/session\`) or at the issuer (\`/api/v1/session/oidc/login\`, authorization code
+with PKCE; \`OIDC_CLIENT_ID\`, \`OIDC_REDIRECT_URL\`). The browser gets a cookie that scripts cannot read; it has the role of the
+token or of the claim. The columns above hold for it too.
+
+| Rule | Value |
+| --- | --- |
+| Cookie | \`HttpOnly\`, \`SameSite=Strict\`, \`Path=/\`; with TLS or \`SESSION_COOKIE_SECURE=true\` also \`Secure\` and the prefix \`__Host-\` |
+| End | \`DELETE /api/v1/session\`, \`SESSION_MAX_AGE\` (8 h), the end of the JWT, or the removal of the token from the token file |
+| Requests that count | \`Sec-Fetch-Site: same-origin\` (or \`none\` for a read); without that header, an \`Origin\` of this host; else 403 |
+| Writes | also \`x-csrf-token\` with \`csrf_token\` of \`GET /api/v1/session\`; else 403 |
+| With a bearer token | the cookie does not count |
+| Attempts to sign in | 20 in a burst, then one per 5 s, for each address; else 429 |
+| Audit trail | \`createSession\`, \`finishOidcLogin\`, \`deleteSession\`, with the caller and without tokens |
+| With \`AUTH_MODE=off\` | no sign-in; requests of other pages are rejected for every caller |
+
+The reasons are in [ADR 0058](../adr/0058-sessions-for-browsers.md).
+
 ## Metrics port of both managers
 
 The listeners of \`METRICS_PORT\` (package manager) and \`OPRC_CRM_METRICS_PORT\` (class runtime manager) have no

@@ -49,6 +49,7 @@ const PROGRAMS = [
   { title: "Class runtime manager", folders: ["apps/class-runtime-manager/"] },
   { title: "gRPC servers (class runtime manager; package manager with `GRPC_PORT`)", folders: ["packages/rpc/"] },
   { title: "Kubernetes client, caches and controllers (class runtime manager)", folders: ["packages/kube-runtime/"] },
+  { title: "Configuration file (both managers with `--config`)", folders: ["packages/service-shell/"] },
   { title: "Traces (both managers with `OTEL_EXPORTER_OTLP_ENDPOINT`)", folders: ["packages/observability/"] },
 ] as const;
 

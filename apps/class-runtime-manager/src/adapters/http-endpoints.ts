@@ -16,7 +16,7 @@ export interface HttpEndpointsOptions {
   /** Optional kinds without read permission. They do not make the process unhealthy. */
   readonly missingPermissions: () => readonly string[];
   /** Reasons why the setup is not fit for production. */
-  readonly warnings: readonly string[];
+  readonly warnings: () => readonly string[];
   /** Throws a fault for callers that may not read metrics. */
   readonly authorizeMetrics: (head: CallHead) => unknown;
   readonly metrics: (format: MetricsFormat) => Promise<string>;
@@ -35,7 +35,7 @@ export function createHttpEndpoints(options: HttpEndpointsOptions): RequestListe
       leader: options.leader(),
       reasons,
       without: options.missingPermissions(),
-      warnings: options.warnings,
+      warnings: options.warnings(),
     };
     return [reasons.length === 0 ? 200 : 503, "application/json", `${JSON.stringify(body)}\n`];
   };

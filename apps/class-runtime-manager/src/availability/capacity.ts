@@ -32,7 +32,12 @@ export interface Requests {
   readonly cpuMillicores: bigint;
   readonly memoryBytes: bigint;
   readonly pods: number;
+  /** Extended resources, such as nvidia.com/gpu; absent if there are none. */
+  readonly extended?: Amounts;
 }
+
+/** Amounts by the name of the resource. */
+export type Amounts = Readonly<Record<string, bigint>>;
 
 /** Resource requests of the scheduled pods. */
 export interface PodDemand extends Requests {
@@ -82,10 +87,12 @@ export function sumDemand(pods: Iterable<PodFacts>): PodDemand {
     const phase = pod.status?.phase;
     const node = pod.spec?.nodeName;
     if (phase === "Succeeded" || phase === "Failed" || node === undefined) continue;
+    const extended = extendedRequests(pod);
     const requests = {
       cpuMillicores: podRequest(pod, "cpu", -3),
       memoryBytes: podRequest(pod, "memory", 0),
       pods: 1,
+      ...(extended === undefined ? {} : { extended }),
     };
     all = addRequests(all, requests);
     byNode.set(node, addRequests(byNode.get(node) ?? NO_REQUESTS, requests));
@@ -96,11 +103,43 @@ export function sumDemand(pods: Iterable<PodFacts>): PodDemand {
 const NO_REQUESTS: Requests = { cpuMillicores: 0n, memoryBytes: 0n, pods: 0 };
 
 function addRequests(a: Requests, b: Requests): Requests {
+  const extended = mergeAmounts(a.extended, b.extended, (one, other) => one + other);
   return {
     cpuMillicores: a.cpuMillicores + b.cpuMillicores,
     memoryBytes: a.memoryBytes + b.memoryBytes,
     pods: a.pods + b.pods,
+    ...(extended === undefined ? {} : { extended }),
   };
+}
+
+/** Combines the amounts of each resource; one that is not there counts as 0. */
+export function mergeAmounts(
+  a: Amounts | undefined,
+  b: Amounts | undefined,
+  combine: (one: bigint, other: bigint) => bigint,
+): Amounts | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, combine(a[name] ?? 0n, b[name] ?? 0n)]));
+}
+
+/** Only extended resources have a name with a domain. */
+function isExtended(name: string): boolean {
+  return name.includes("/");
+}
+
+function extendedRequests(pod: PodFacts): Amounts | undefined {
+  const { containers = [], initContainers = [] } = pod.spec ?? {};
+  const names = [...containers, ...initContainers]
+    .flatMap(({ resources }) => Object.keys(resources?.requests ?? {}))
+    .filter(isExtended);
+  if (names.length === 0) return undefined;
+  return Object.fromEntries(names.map((name) => [name, podRequest(pod, name, 0)]));
+}
+
+function extendedOf(quantities: Quantities = {}): Amounts | undefined {
+  const names = Object.keys(quantities).filter(isExtended);
+  return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, amount(quantities, name, 0)]));
 }
 
 /** What a node has left for further pods; nothing is negative on an overcommitted node. */
@@ -108,16 +147,22 @@ export function freeOn(
   node: NodeFacts,
   demand: PodDemand,
 ): { readonly allocatable: Requests; readonly free: Requests } {
+  const extended = extendedOf(node.status?.allocatable);
   const allocatable = {
+    ...(extended === undefined ? {} : { extended }),
     cpuMillicores: amount(node.status?.allocatable, "cpu", -3),
     memoryBytes: amount(node.status?.allocatable, "memory", 0),
     pods: Number(amount(node.status?.allocatable, "pods", 0)),
   };
   const used = demand.byNode.get(node.metadata?.name ?? "") ?? NO_REQUESTS;
   const rest = (all: bigint, taken: bigint): bigint => (all > taken ? all - taken : 0n);
+  const freeExtended =
+    extended &&
+    Object.fromEntries(Object.entries(extended).map(([name, all]) => [name, rest(all, used.extended?.[name] ?? 0n)]));
   return {
     allocatable,
     free: {
+      ...(freeExtended === undefined ? {} : { extended: freeExtended }),
       cpuMillicores: rest(allocatable.cpuMillicores, used.cpuMillicores),
       memoryBytes: rest(allocatable.memoryBytes, used.memoryBytes),
       pods: Math.max(0, allocatable.pods - used.pods),

@@ -1,4 +1,12 @@
-import { freeOn, isSchedulable, type NodeFacts, type PodDemand, type Requests } from "./capacity.ts";
+import {
+  freeOn,
+  isSchedulable,
+  mergeAmounts,
+  type Amounts,
+  type NodeFacts,
+  type PodDemand,
+  type Requests,
+} from "./capacity.ts";
 
 /** Nodes with the same allocatable resources, and what is free on them. */
 export interface NodeShape {
@@ -13,28 +21,61 @@ export interface NodeShape {
   /** On the node with the most. */
   readonly largestFreeCpuMillicores: bigint;
   readonly largestFreeMemoryBytes: bigint;
+  /** Extended resources, by name. */
+  readonly extendedResources: readonly ExtendedResource[];
+  /** Whether all of them are listed. */
+  readonly extendedResourcesKnown: boolean;
+}
+
+export interface ExtendedResource {
+  readonly name: string;
+  readonly free: bigint;
+  readonly largestFree: bigint;
+}
+
+/** Nodes of one size while they are added up. */
+interface Group extends Omit<NodeShape, "extendedResources" | "extendedResourcesKnown"> {
+  readonly freeExtended: Amounts | undefined;
+  readonly largestFreeExtended: Amounts | undefined;
 }
 
 const MAX_SHAPES = 16;
+const MAX_EXTENDED = 64;
 
 /** Groups the nodes that take new pods by size. Beyond 16 sizes, the rarest are merged into the last shape. */
 export function nodeShapes(nodes: readonly NodeFacts[], demand: PodDemand): readonly NodeShape[] {
-  const bySize = new Map<string, NodeShape>();
+  const bySize = new Map<string, Group>();
   for (const node of nodes) {
     if (!isSchedulable(node)) continue;
     const { allocatable, free } = freeOn(node, demand);
-    const size = `${allocatable.cpuMillicores} ${allocatable.memoryBytes} ${allocatable.pods}`;
+    const { cpuMillicores, memoryBytes, pods, extended = {} } = allocatable;
+    const names = Object.keys(extended).sort();
+    const size = [cpuMillicores, memoryBytes, pods, ...names.map((name) => `${name}=${extended[name]}`)].join(" ");
     const shape = shapeOf(allocatable, free);
     const known = bySize.get(size);
     bySize.set(size, known === undefined ? shape : mergeShapes(known, shape));
   }
-  const shapes = [...bySize.values()].sort((a, b) => b.nodes - a.nodes);
-  if (shapes.length <= MAX_SHAPES) return shapes;
-  const [first, ...others] = shapes.slice(MAX_SHAPES - 1);
-  return [...shapes.slice(0, MAX_SHAPES - 1), ...(first === undefined ? [] : [others.reduce(mergeShapes, first)])];
+  const groups = [...bySize.values()].sort((a, b) => b.nodes - a.nodes);
+  const [first, ...others] = groups.slice(MAX_SHAPES - 1);
+  const merged = first === undefined ? [] : [others.reduce(mergeShapes, first)];
+  return [...groups.slice(0, MAX_SHAPES - 1), ...merged].map(finishShape);
 }
 
-function shapeOf(allocatable: Requests, free: Requests): NodeShape {
+function finishShape({ freeExtended = {}, largestFreeExtended = {}, ...shape }: Group): NodeShape {
+  const names = Object.keys(freeExtended).sort();
+  const listed = names.slice(0, MAX_EXTENDED);
+  return {
+    ...shape,
+    extendedResources: listed.map((name) => ({
+      name,
+      free: freeExtended[name] ?? 0n,
+      largestFree: largestFreeExtended[name] ?? 0n,
+    })),
+    extendedResourcesKnown: listed.length === names.length,
+  };
+}
+
+function shapeOf(allocatable: Requests, free: Requests): Group {
   return {
     nodes: 1,
     allocatableCpuMillicores: allocatable.cpuMillicores,
@@ -44,10 +85,12 @@ function shapeOf(allocatable: Requests, free: Requests): NodeShape {
     freePods: free.pods,
     largestFreeCpuMillicores: free.cpuMillicores,
     largestFreeMemoryBytes: free.memoryBytes,
+    freeExtended: free.extended,
+    largestFreeExtended: free.extended,
   };
 }
 
-function mergeShapes(a: NodeShape, b: NodeShape): NodeShape {
+function mergeShapes(a: Group, b: Group): Group {
   const max = (one: bigint, other: bigint): bigint => (one > other ? one : other);
   return {
     nodes: a.nodes + b.nodes,
@@ -58,5 +101,7 @@ function mergeShapes(a: NodeShape, b: NodeShape): NodeShape {
     freePods: a.freePods + b.freePods,
     largestFreeCpuMillicores: max(a.largestFreeCpuMillicores, b.largestFreeCpuMillicores),
     largestFreeMemoryBytes: max(a.largestFreeMemoryBytes, b.largestFreeMemoryBytes),
+    freeExtended: mergeAmounts(a.freeExtended, b.freeExtended, (one, other) => one + other),
+    largestFreeExtended: mergeAmounts(a.largestFreeExtended, b.largestFreeExtended, max),
   };
 }

@@ -1,7 +1,9 @@
 import { failedPrecondition, isFault, unavailable } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
-import type { KubeObject, Stored } from "@oaas/kube-core";
+import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import { resourceType, type KubeClient, type ResourceClient } from "@oaas/kube-runtime";
+import type { ObjectPreview } from "../controller/reconcile/preview-class.ts";
+import { changedFields } from "../lifecycle/status/changed-fields.ts";
 import {
   isManagedNamespace,
   NAMESPACE_LIMITS,
@@ -30,6 +32,10 @@ const LIMITS = {
   NetworkPolicy: limitType("networking.k8s.io", "NetworkPolicy", "networkpolicies"),
 } as const satisfies Record<keyof typeof NAMESPACE_LIMITS, unknown>;
 
+const LIMIT_KINDS = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
+
+type Limits = ReturnType<typeof renderNamespaceLimits>;
+
 function limitType(group: string, kind: string, resource: string) {
   return resourceType<KubeObject>({ group, version: "v1", kind, resource, namespaced: true });
 }
@@ -52,28 +58,31 @@ export class KubeNamespaces implements NamespaceProvisioner {
 
   async ensure(name: string, environment: Environment | undefined, signal: AbortSignal): Promise<void> {
     const limits = renderNamespaceLimits(name, environment?.spec);
-    try {
+    await withPermissionAdvice(name, async () => {
       const namespace = await this.#findOrCreate(name, signal);
-      if (namespace.metadata.deletionTimestamp !== undefined) {
-        throw unavailable(
-          `namespace "${name}"`,
-          `namespace "${name}" is being deleted; deploy again when it is deleted`,
-          { retryAfterMs: 2_000 },
-        );
-      }
+      rejectIfDeleting(namespace);
       if (!isManagedNamespace(namespace.metadata)) return;
       const digest = hashJson([namespace.metadata.uid, limits]);
       if (this.#applied.get(name) === digest) return;
       await this.#applyLimits(name, limits, signal);
       this.#record(name, digest);
-    } catch (thrown) {
-      if (!isFault(thrown, "permission-denied") && !isFault(thrown, "unauthenticated")) throw thrown;
-      throw failedPrecondition(
-        "the manager's permissions",
-        `the manager's service account cannot provision namespace "${name}": ${thrown.message}; create the namespace, or apply deploy/class-runtime-manager/create-namespaces`,
-        { cause: thrown },
-      );
-    }
+    });
+  }
+
+  async preview(
+    name: string,
+    environment: Environment | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly ObjectPreview[]> {
+    const limits = renderNamespaceLimits(name, environment?.spec);
+    return withPermissionAdvice(name, async () => {
+      const namespace = await this.#namespaces.find({ namespace: "", name }, { signal });
+      if (namespace === undefined) return [renderNamespace(name), ...limits].map((one) => previewOf(one, "create"));
+      rejectIfDeleting(namespace);
+      if (!isManagedNamespace(namespace.metadata)) return [];
+      if (this.#applied.get(name) === hashJson([namespace.metadata.uid, limits])) return [];
+      return this.#previewLimits(name, limits, signal);
+    });
   }
 
   async #findOrCreate(name: string, signal: AbortSignal): Promise<Stored<KubeObject>> {
@@ -92,12 +101,8 @@ export class KubeNamespaces implements NamespaceProvisioner {
   }
 
   /** Applies the limits, and deletes those that the environment no longer has. */
-  async #applyLimits(
-    namespace: string,
-    limits: ReturnType<typeof renderNamespaceLimits>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const kind of Object.keys(LIMITS) as (keyof typeof LIMITS)[]) {
+  async #applyLimits(namespace: string, limits: Limits, signal: AbortSignal): Promise<void> {
+    for (const kind of LIMIT_KINDS) {
       const objects = this.#client.resource(LIMITS[kind]);
       const limit = limits.find((one) => one.kind === kind);
       if (limit !== undefined) {
@@ -112,10 +117,53 @@ export class KubeNamespaces implements NamespaceProvisioner {
     }
   }
 
+  /** What `#applyLimits` would change. */
+  async #previewLimits(namespace: string, limits: Limits, signal: AbortSignal): Promise<readonly ObjectPreview[]> {
+    const previews = await Promise.all(
+      LIMIT_KINDS.map(async (kind): Promise<readonly ObjectPreview[]> => {
+        const objects = this.#client.resource(LIMITS[kind]);
+        const live = await objects.find({ namespace, name: NAMESPACE_LIMITS[kind] }, { signal });
+        const limit = limits.find((one) => one.kind === kind);
+        if (limit === undefined) return live === undefined ? [] : [previewOf(live, "delete")];
+        if (live === undefined) return [previewOf(limit, "create")];
+        const applied = await objects.apply(limit, { fieldManager: FIELD_MANAGER, force: true, dryRun: true, signal });
+        const changed = changedFields(live, applied, new Set());
+        return changed.fields.length === 0 ? [] : [{ ...previewOf(limit, "update"), ...changed }];
+      }),
+    );
+    return previews.flat();
+  }
+
   #record(name: string, digest: string): void {
     this.#applied.delete(name);
     this.#applied.set(name, digest);
     const [oldest] = this.#applied.keys();
     if (this.#applied.size > MAX_KNOWN && oldest !== undefined) this.#applied.delete(oldest);
   }
+}
+
+/** Runs `work`, and converts permission faults into one that names the fix. */
+async function withPermissionAdvice<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!isFault(thrown, "permission-denied") && !isFault(thrown, "unauthenticated")) throw thrown;
+    throw failedPrecondition(
+      "the manager's permissions",
+      `the manager's service account cannot provision namespace "${name}": ${thrown.message}; create the namespace, or apply deploy/class-runtime-manager/create-namespaces`,
+      { cause: thrown },
+    );
+  }
+}
+
+function rejectIfDeleting({ metadata: { name, deletionTimestamp } }: Stored<KubeObject>): void {
+  if (deletionTimestamp === undefined) return;
+  throw unavailable(`namespace "${name}"`, `namespace "${name}" is being deleted; deploy again when it is deleted`, {
+    retryAfterMs: 2_000,
+  });
+}
+
+function previewOf(object: KubeObject, change: ObjectPreview["change"]): ObjectPreview {
+  const { apiVersion, kind } = object;
+  return { apiVersion, kind, ...keyOf(object), change, fields: [], moreFields: 0 };
 }

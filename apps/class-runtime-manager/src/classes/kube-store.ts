@@ -42,10 +42,9 @@ export class KubeClassStore implements ClassStore {
     signal: AbortSignal,
   ): Promise<StoredClass> {
     const { resourceVersion } = over?.metadata ?? { resourceVersion: CREATE_ONLY_VERSION };
-    const desiredObject = { ...manifest, metadata: { ...manifest.metadata, finalizers: [FINALIZER], resourceVersion } };
     const options = { fieldManager: GRPC_FIELD_MANAGER, signal };
     const applied = await asManagerFault(
-      this.#classes.apply(desiredObject as ClassObject, { ...options, force: true }),
+      this.#classes.apply(withVersion(manifest, resourceVersion), { ...options, force: true }),
     );
     const read = withDefaults(applied);
     const stored = isUnchanged(read, desired)
@@ -57,9 +56,25 @@ export class KubeClassStore implements ClassStore {
     return stored;
   }
 
+  async check({ manifest }: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<void> {
+    const options = { fieldManager: GRPC_FIELD_MANAGER, force: true, dryRun: true, signal };
+    // The version of a cached object may be older; an update of any version is checked.
+    const version = over === undefined ? CREATE_ONLY_VERSION : undefined;
+    try {
+      await asManagerFault(this.#classes.apply(withVersion(manifest, version), options));
+    } catch (thrown) {
+      if (!isFault(thrown, "conflict")) throw thrown;
+    }
+  }
+
   async remove(object: StoredClass, signal: AbortSignal): Promise<void> {
     await asManagerFault(this.#classes.delete(keyOf(object), { uid: object.metadata.uid, signal }));
   }
+}
+
+function withVersion(manifest: UnitObject["manifest"], resourceVersion: string | undefined): ClassObject {
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return { ...manifest, metadata: { ...manifest.metadata, finalizers: [FINALIZER], ...version } } as ClassObject;
 }
 
 /** Converts permission faults of the manager's own account: the caller's credentials are not at fault. */

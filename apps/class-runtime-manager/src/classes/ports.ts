@@ -1,5 +1,6 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { ObjectKey } from "@oaas/kube-core";
+import type { ObjectPreview } from "../controller/reconcile/preview-class.ts";
 import type { Environment } from "../rendering/model/cluster-facts.ts";
 import type { UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 
@@ -35,6 +36,12 @@ export interface NamespaceProvisioner {
    * Throws unavailable while the namespace is being deleted.
    */
   ensure(namespace: string, environment: Environment | undefined, signal: AbortSignal): Promise<void>;
+  /** The namespace and the limits that `ensure` would create, change or delete, without writing. Throws what it throws. */
+  preview(
+    namespace: string,
+    environment: Environment | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly ObjectPreview[]>;
 }
 
 /** Class runtimes on the API server. */
@@ -46,6 +53,8 @@ export interface ClassStore {
    * fault if the object changed since, or already exists.
    */
   write(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass>;
+  /** Asks the API server by a dry run whether it would accept `write`. Throws what `write` would throw, except a conflict. */
+  check(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<void>;
   /** Deletes this object by uid. Throws a conflict fault if another object has its name. */
   remove(object: StoredClass, signal: AbortSignal): Promise<void>;
 }

@@ -226,12 +226,13 @@ describe("fields of other writers", () => {
       "Available",
       "Progressing",
       "Degraded",
+      "Ready",
       "NfrEnforced",
       "Strange",
     ]);
     const own = ownStatus(status);
     expect(own).not.toHaveProperty("nfr_recommendations");
-    expect(own.conditions?.map(({ type }) => type)).toEqual(["Available", "Progressing", "Degraded"]);
+    expect(own.conditions?.map(({ type }) => type)).toEqual(["Available", "Progressing", "Degraded", "Ready"]);
   });
 
   test("takes over the status of the Rust manager once", () => {

@@ -15,8 +15,12 @@ import type { ComponentFindings } from "./enforcer/policy-input.ts";
 import { createForeignScalerFinder } from "../controller/children/foreign-scaler.ts";
 import { policySettings } from "./enforcer/settings.ts";
 
+type MeasuringConfig = Pick<CrmConfig, "prometheus" | "analyzer" | "enforcement" | "limits">;
+
 export interface MeasuringOptions {
-  readonly config: Pick<CrmConfig, "prometheus" | "analyzer" | "enforcement" | "limits">;
+  readonly config: MeasuringConfig;
+  /** The configuration in effect, for the settings of enforcement. */
+  readonly currentConfig: () => MeasuringConfig;
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly meter: Meter;
@@ -31,6 +35,7 @@ export interface MeasuringOptions {
 /** Connects analyzer and enforcer: each tick measures all classes, then enforces each. */
 export function createMeasuring({
   config,
+  currentConfig,
   ambient,
   logger,
   meter,
@@ -61,9 +66,16 @@ export function createMeasuring({
     logger,
     meter,
     recordEvent: (event) => crm.events.record(event),
-    settings: policySettings(config, speed),
-    isFrozen: config.enforcement.frozen,
-    actionsPerMinute: config.enforcement.actionsPerMinute,
+    get settings() {
+      const { enforcement, limits: currentLimits } = currentConfig();
+      return policySettings({ enforcement, analyzer: settings, limits: currentLimits }, speed);
+    },
+    get isFrozen() {
+      return currentConfig().enforcement.frozen;
+    },
+    get actionsPerMinute() {
+      return currentConfig().enforcement.actionsPerMinute;
+    },
     maxDataAgeMs: analysisSettings.maxDataAgeMs,
     findForeignScaler: createForeignScalerFinder(client, children),
   });

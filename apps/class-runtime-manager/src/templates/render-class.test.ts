@@ -210,6 +210,19 @@ describe("objects around a function", () => {
     ).toBe(false);
   });
 
+  test("keeps functions serving before they stop where the cluster can, but not a job", () => {
+    const lifecycle = (template: string, kind: string, podResize: boolean): unknown => {
+      const spec = { functions, selected_template: template };
+      const workload = find(render({ spec, cluster: { capabilities: { podResize } } }), kind);
+      const [container] = podSpecOf(workload ?? {})?.["containers"] as readonly { readonly lifecycle?: unknown }[];
+      return container?.lifecycle;
+    };
+    expect(lifecycle("dev", "Deployment", true)).toEqual({ preStop: { sleep: { seconds: 3 } } });
+    expect(lifecycle("full", "Deployment", true)).toEqual({ preStop: { sleep: { seconds: 5 } } });
+    expect(lifecycle("full", "Deployment", false)).toBeUndefined();
+    expect(lifecycle("job", "Job", true)).toBeUndefined();
+  });
+
   test("sets the environment's priority class on pods, and none without it", () => {
     const priority = (given: Omit<PartialInput, "spec">) =>
       podSpecOf(find(render({ ...given, spec: { functions, selected_template: "full" } }), "Deployment") ?? {})?.[
@@ -665,6 +678,16 @@ describe("pod settings", () => {
     const [fn] = spec({ env: [{ name: "A", value: "x" }] }).functions ?? [];
     const twice = { functions: [{ ...fn, config: { A: "y" } }] } as Spec;
     expect(JSON.stringify(refusalOf({ spec: twice }))).toContain("A is also in config");
+  });
+
+  test("name the default account for a projected token, which the API server requires", () => {
+    const volumes = [{ name: "token", projected: { sources: [{ serviceAccountToken: { path: "token" } }] } }];
+    const settings = { volumes, volumeMounts: [], serviceAccountName: undefined };
+    const identityOf = (more: object) =>
+      podSpecOf(find(render({ spec: spec({ ...settings, ...more }) }), "Deployment") ?? {});
+    expect(identityOf({})).toMatchObject({ serviceAccountName: "default", automountServiceAccountToken: false });
+    expect(identityOf({ serviceAccountName: "billing" })).toMatchObject({ serviceAccountName: "billing" });
+    expect(identityOf({ volumes: [] })?.["serviceAccountName"]).toBeUndefined();
   });
 
   test("are rendered by job, which has no probes", () => {

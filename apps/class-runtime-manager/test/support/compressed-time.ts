@@ -60,7 +60,7 @@ export function startMeasuringLoop(
     timeoutMs: 10_000,
   });
   const options = { config, ambient, logger: NOOP_LOGGER, meter: NOOP_METER, provider, crm, namespaces: [namespace] };
-  const { analyzer, enforcer } = createMeasuring(options);
+  const { analyzer, enforcer } = createMeasuring({ ...options, currentConfig: () => config });
   const stop = new AbortController();
   const done = Promise.all([analyzer.run(stop.signal), enforcer.run(stop.signal)]);
   return {

@@ -147,6 +147,35 @@ export const INVALID_REQUESTS: readonly { case: string; request: object; paths: 
     paths: ["$.deployment_unit.functions[0].provision_config.cpu_request"],
   },
   {
+    case: "pod settings that Kubernetes would reject",
+    request: {
+      deploymentUnit: unit(
+        "x",
+        functionWith({
+          containerImage: "registry.test/a:1",
+          pod: {
+            hostNetwork: true,
+            env: [
+              { name: "A", value: "x", valueFrom: { secretKeyRef: { name: "a", key: "b" } } },
+              { name: "B", value: 1 },
+            ],
+            volumes: [{ name: "root", hostPath: { path: "/" } }],
+            livenessProbe: { httpGet: { port: 99_999 } },
+            securityContext: { runAsUser: 0 },
+          },
+        }),
+      ),
+    },
+    paths: [
+      "$.deployment_unit.functions[0].provision_config.hostNetwork",
+      "$.deployment_unit.functions[0].provision_config.env[0].valueFrom",
+      "$.deployment_unit.functions[0].provision_config.env[1].value",
+      "$.deployment_unit.functions[0].provision_config.volumes[0]",
+      "$.deployment_unit.functions[0].provision_config.livenessProbe.httpGet.port",
+      "$.deployment_unit.functions[0].provision_config.securityContext.runAsUser",
+    ],
+  },
+  {
     case: "neither functions nor state",
     request: { deploymentUnit: unit("x", { functions: [] }) },
     paths: ["$.deployment_unit.functions"],

@@ -25,6 +25,11 @@ export function loadExamples(): readonly Example[] {
   ];
 }
 
+/** The examples of a start with real nodes: those whose images it builds itself. */
+export function loadNodeExamples(): readonly Example[] {
+  return isClone() ? [readExample(["greeter-service/greeter.yaml"])] : [];
+}
+
 /** Reads a package and its deployment from one or two files. */
 function readExample(files: readonly string[]): Example {
   const documents = files.flatMap(

@@ -33,7 +33,7 @@ export function createPackageManagerStarter(options: PackageManagerOptions): Pac
   configOf([]);
   return {
     check: () => assertPortFree(server.host, server.port),
-    start: async (clusters) => {
+    start: async (clusters, lab) => {
       const { log, meter, context, tracer } = options.observe(
         "oprc-pm",
         path.join(options.dataDir, "package-manager.log"),
@@ -50,6 +50,7 @@ export function createPackageManagerStarter(options: PackageManagerOptions): Pac
         metricsText: (format) => meter.text(format),
         context,
         tracer,
+        lab,
       });
       server = { ...server, port: app.port };
       const close = async (): Promise<void> => {
@@ -57,6 +58,7 @@ export function createPackageManagerStarter(options: PackageManagerOptions): Pac
         await store.close();
       };
       return {
+        hasConsole: app.hasConsole,
         url: `http://${app.host.includes(":") ? `[${app.host}]` : app.host}:${app.port}`,
         close,
         kill: async () => {
@@ -76,7 +78,7 @@ export function packageManagerConfig(
   clusters: readonly ConfiguredCluster[],
 ): PmConfig {
   const passedThrough = Object.entries(env).filter(([name]) =>
-    /^(OPRC_PM_|PLANNER_|DEPLOY_|PACKAGE_|(GRPC_PORT|AUTH_MODE|SERVER_ALLOWED_HOSTS|SERVER_CORS_ORIGINS|DEPLOYMENT_REVISIONS_KEEP|STORAGE_ENCRYPTION_KEY)$)/.test(
+    /^(OPRC_PM_|CONSOLE_|PLANNER_|DEPLOY_|PACKAGE_|(GRPC_PORT|AUTH_MODE|SERVER_ALLOWED_HOSTS|SERVER_CORS_ORIGINS|DEPLOYMENT_REVISIONS_KEEP|STORAGE_ENCRYPTION_KEY)$)/.test(
       name,
     ),
   );

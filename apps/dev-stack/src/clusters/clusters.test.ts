@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { planClusters, planContexts } from "./plan-clusters.ts";
 import { splitProgress } from "./progress.ts";
 
-const settings = { real: false, count: 2, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
+const settings = {
+  real: false,
+  count: 2,
+  apiPort: 0,
+  managerPort: 0,
+  nodes: undefined,
+  contexts: [],
+  node: false,
+  images: [],
+};
 
 test("plans clusters that differ in labels, size, availability and folder", () => {
   expect(planClusters(settings, "/data")).toEqual([
@@ -48,6 +57,21 @@ test("real clusters have no simulated availability and no terms", () => {
   expect(
     planClusters({ ...settings, real: true }, "/data").map((plan) => "availability" in plan || "terms" in plan),
   ).toEqual([false, false]);
+});
+
+test("plans one cluster with real nodes, whatever the number of clusters", () => {
+  const plans = planClusters({ ...settings, node: true, count: 3, apiPort: 6443, nodes: 2 }, "/data");
+  expect(plans).toEqual([
+    {
+      name: "cloud",
+      labels: { env: "cloud", zone: "b" },
+      runsImages: true,
+      nodes: 2,
+      folder: "/data/cloud-node",
+      apiPort: 6443,
+      managerPort: 0,
+    },
+  ]);
 });
 
 test("derives valid and unique cluster names from contexts", () => {

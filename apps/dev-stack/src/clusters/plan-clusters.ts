@@ -14,6 +14,7 @@ function price(cpuHour: number, gibHour: number) {
 
 /** Plans the simulated or real clusters of the stack. */
 export function planClusters(config: DevStackConfig["clusters"], folder: string): readonly ClusterPlan[] {
+  if (config.node) return [planNodeCluster(config, folder)];
   return CLUSTERS.slice(0, config.count).map(({ name, labels, nodes, availability, cost }, index) => ({
     name,
     labels,
@@ -24,6 +25,20 @@ export function planClusters(config: DevStackConfig["clusters"], folder: string)
     apiPort: config.apiPort === 0 ? 0 : config.apiPort + index,
     managerPort: config.managerPort === 0 ? 0 : config.managerPort + index,
   }));
+}
+
+/** One cluster with real nodes, in a folder of its own: the objects of simulated nodes would not become ready there. */
+function planNodeCluster({ nodes, apiPort, managerPort }: DevStackConfig["clusters"], folder: string): ClusterPlan {
+  const labels = { env: "cloud", zone: "b" };
+  return {
+    name: "cloud",
+    labels,
+    runsImages: true,
+    nodes: nodes ?? 1,
+    folder: `${folder}/cloud-node`,
+    apiPort,
+    managerPort,
+  };
 }
 
 function promiseOf(value: number) {

@@ -18,6 +18,8 @@ export interface ClusterPlan {
   readonly availability?: number;
   /** What the registration of a simulated cluster promises, in the words of `CRM_CLUSTERS_JSON`. */
   readonly terms?: ClusterTerms;
+  /** Whether its nodes run the images of functions; those of other clusters of the stack are simulated. */
+  readonly runsImages?: boolean;
   /** Kubeconfig context of an existing cluster, in which the stack only installs our CRDs. */
   readonly context?: string;
 }
@@ -43,15 +45,21 @@ export interface RunningCluster {
   readonly nodes?: SimulatedNodes;
   /** Simulated requests to functions, if simulated in this process. */
   readonly load?: SimulatedLoad;
+  /** Metrics of real containers. */
+  readonly metrics?: ClusterMetrics;
   /** Stops the cluster gracefully. Its data stays. */
   close(): Promise<void>;
 }
 
-export interface SimulatedLoad {
+/** Where the metrics of a cluster are. */
+export interface ClusterMetrics {
   /** The HTTP API of Prometheus with the metrics of the functions. */
   readonly metricsUrl: string;
   /** Whether the cluster has a metrics API with the usage of pods, so that autoscalers act. */
   readonly servesUsage: boolean;
+}
+
+export interface SimulatedLoad extends ClusterMetrics {
   /** Raises the load of every function, or sets it back. */
   setSpike(hasSpike: boolean): void;
   /** The load of each function. */

@@ -9,9 +9,28 @@ export interface ConfiguredCluster {
   readonly terms?: ClusterTerms | undefined;
 }
 
+interface ClusterFault {
+  readonly fault: string;
+  readonly cluster: string;
+}
+
+/** Fault injection, as the package manager offers it to the console. */
+export interface StackLab {
+  state(): {
+    readonly clusters: readonly string[];
+    readonly faults: readonly { readonly fault: string; readonly title: string; readonly description: string }[];
+    readonly injected: readonly ClusterFault[];
+  };
+  inject(fault: ClusterFault): Promise<void>;
+  remove(fault: ClusterFault): Promise<void>;
+  removeAll(): Promise<void>;
+}
+
 /** A running package manager. */
 export interface RunningPackageManager {
   readonly url: string;
+  /** Whether the console is built, and served at `/`. */
+  readonly hasConsole: boolean;
   /** Stops it gracefully; open sagas resume after the next start. */
   close(): Promise<void>;
   /** Stops it as kill -9 would: it makes no more writes. */
@@ -22,7 +41,7 @@ export interface PackageManagerStarter {
   /** Rejects an address in use, before anything starts. */
   check(): Promise<void>;
   /** A restart after a kill uses the same address. */
-  start(clusters: readonly ConfiguredCluster[]): Promise<RunningPackageManager>;
+  start(clusters: readonly ConfiguredCluster[], lab?: StackLab): Promise<RunningPackageManager>;
 }
 
 /** A deployment as reported by the package manager. */

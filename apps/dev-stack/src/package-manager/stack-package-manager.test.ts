@@ -70,7 +70,7 @@ test.each([
   },
 ])("waits for an existing example: $case", async ({ condition, clusters, waitsMs }) => {
   const { time, ...ambient } = virtualAmbient(1);
-  const manager = { url: "http://pm", close: async () => undefined, kill: async () => undefined };
+  const manager = { url: "http://pm", hasConsole: false, close: async () => undefined, kill: async () => undefined };
   const packageManager = new StackPackageManager({
     ambient,
     fetch: createFetch(condition, clusters),
@@ -101,7 +101,7 @@ describe("a package manager that responds slowly", () => {
         init?.signal?.addEventListener("abort", () => reject(init.signal?.reason as Error)),
       );
     };
-    const manager = { url: "http://pm", close: async () => undefined, kill: async () => undefined };
+    const manager = { url: "http://pm", hasConsole: false, close: async () => undefined, kill: async () => undefined };
     const starter = { check: async () => undefined, start: async () => manager };
     const packageManager = new StackPackageManager({
       ambient,
@@ -134,4 +134,34 @@ describe("a package manager that responds slowly", () => {
     await time.advance(15_000);
     expect(await readState()).toBe("failed");
   });
+});
+
+test.each([
+  { hasConsole: true, consoleUrl: "http://pm/" },
+  { hasConsole: false, consoleUrl: undefined },
+])("has the address of the console while it runs: $hasConsole", async ({ hasConsole, consoleUrl }) => {
+  const manager = { url: "http://pm", hasConsole, close: async () => undefined, kill: async () => undefined };
+  const offered: unknown[] = [];
+  const packageManager = new StackPackageManager({
+    ambient: virtualAmbient(1),
+    fetch: async () => Response.json([]),
+    packageManager: {
+      check: async () => undefined,
+      start: async (_clusters, lab) => {
+        offered.push(lab);
+        return manager;
+      },
+    },
+    examples: () => [],
+  });
+  const lab = {} as never;
+  packageManager.offerLab(lab);
+  expect(packageManager.consoleUrl).toBeUndefined();
+  await packageManager.start([], { step: () => undefined, note: () => undefined });
+  expect(packageManager.consoleUrl).toBe(consoleUrl);
+  await packageManager.kill();
+  expect(packageManager.consoleUrl).toBeUndefined();
+  await packageManager.restart();
+  expect(packageManager.consoleUrl).toBe(consoleUrl);
+  expect(offered, "also after a restart").toEqual([lab, lab]);
 });

@@ -11,6 +11,7 @@ import type {
   PackageManagerStarter,
   PackageManagerState,
   RunningPackageManager,
+  StackLab,
 } from "./ports.ts";
 
 export interface StackPackageManagerPorts {
@@ -40,10 +41,21 @@ export class StackPackageManager {
   #clusters: readonly ConfiguredCluster[] = [];
   /** Description of the injected fault. */
   #fault: string | undefined;
+  #lab: StackLab | undefined;
 
   constructor(ports: StackPackageManagerPorts) {
     this.#ports = ports;
     this.#lastDeployments = new LastKnown(ports.ambient.clock);
+  }
+
+  /** Offers fault injection to the console, from the next start on. */
+  offerLab(lab: StackLab): void {
+    this.#lab = lab;
+  }
+
+  /** Address of the console; undefined when it is not built or not running. */
+  get consoleUrl(): string | undefined {
+    return this.#manager?.hasConsole === true ? `${this.#manager.url}/` : undefined;
   }
 
   /** Rejects a port in use, before anything starts. */
@@ -55,7 +67,7 @@ export class StackPackageManager {
   async start(clusters: readonly ConfiguredCluster[], progress: Progress, signal?: AbortSignal): Promise<string> {
     progress.step("package manager");
     this.#clusters = clusters;
-    this.#manager = await this.#ports.packageManager.start(clusters);
+    this.#manager = await this.#ports.packageManager.start(clusters, this.#lab);
     const { url } = this.#manager;
     this.#url = url;
     this.#client = createRestClient({ baseUrl: url, fetch: this.#ports.fetch, clock: this.#ports.ambient.clock });
@@ -133,7 +145,7 @@ export class StackPackageManager {
 
   /** Restarts it with the same address and clusters. */
   async restart(): Promise<void> {
-    this.#manager = await this.#ports.packageManager.start(this.#clusters);
+    this.#manager = await this.#ports.packageManager.start(this.#clusters, this.#lab);
     this.#fault = undefined;
   }
 

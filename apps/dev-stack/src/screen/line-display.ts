@@ -29,7 +29,7 @@ export function createLineDisplay({ clock, write, output }: LineDisplayOptions):
     },
     note: (text) => print("note", text),
     showUp: async (info, read) => {
-      const { url, pageUrl, dataDir, starts } = info;
+      const { url, consoleUrl, pageUrl, dataDir, starts } = info;
       const { state, rssBytes } = await read.state();
       if (!isJson) {
         for (const line of upLines({ ...info, state, ...(rssBytes === undefined ? {} : { rssBytes }) })) write(line);
@@ -40,6 +40,7 @@ export function createLineDisplay({ clock, write, output }: LineDisplayOptions):
         JSON.stringify({
           status: "ready",
           url,
+          ...(consoleUrl === undefined ? {} : { console_url: consoleUrl }),
           page_url: pageUrl,
           data_dir: dataDir,
           start: starts.count,

@@ -55,6 +55,13 @@ describe("the screen of a running stack", () => {
     expect(text).toContain("Ctrl-C, or npx oaas down");
     expect(text).toContain("    npx oaas deployment status order\n    npx oaas explain order\n");
     expect(text).not.toContain("curl");
+    expect(text, "the console is not built").not.toContain("OaaS console");
+  });
+
+  test("shows the address of the console first", () => {
+    const [first, second] = upLines({ ...view, consoleUrl: "http://x:1/" }).filter((line) => line !== "");
+    expect(first).toBe("OaaS console: http://x:1/");
+    expect(second).toContain("OaaS package manager");
   });
 
   test("shows a deployment that serves in spite of a failure as degraded, not as failed", () => {

@@ -9,6 +9,8 @@ import { quoteForShell } from "./shell-text.ts";
 export interface UpView {
   /** URL of the package manager. */
   readonly url: string;
+  /** URL of the console; undefined when it is not built. */
+  readonly consoleUrl?: string | undefined;
   /** URL of the status page. */
   readonly pageUrl: string;
   readonly dataDir: string;
@@ -114,7 +116,7 @@ function stopLine({ dataDir, defaults }: UpView): string {
 }
 
 function headLines(
-  { url, state, mode }: UpView,
+  { url, consoleUrl, state, mode }: UpView,
   paint: Paint,
   isShown: (part: Component) => boolean = () => true,
 ): readonly string[] {
@@ -128,6 +130,7 @@ function headLines(
   );
   return [
     "",
+    ...(consoleUrl === undefined ? [] : [`OaaS console: ${consoleUrl}`]),
     `OaaS package manager: ${url}/api/v1 (API reference: ${url}/docs)`,
     "",
     ...rows,

@@ -172,7 +172,7 @@ describe("JWTs of an issuer", () => {
     },
   });
 
-  const identity = (subject: string): object => ({ oidc: { issuer, subject } });
+  const identity = (subject: string): object => ({ oidc: { issuer, subject }, expiresAtMs: NOW + 300_000 });
 
   test("are accepted with a valid signature, issuer, audience and time; the highest role counts", async () => {
     expect(await oidc.callerOf(signed(first.privateKey, claims()))).toEqual({

@@ -3,6 +3,7 @@ import { Fault } from "@oaas/foundation";
 import { rulesOfCertificate, type ClientName, type PeerCertificate } from "@oaas/rpc";
 import { unauthenticated, type Caller } from "./caller.ts";
 import { looksLikeJwt, type OidcCallers } from "./oidc.ts";
+import type { Sessions } from "./sessions/sessions.ts";
 import type { TokenTable } from "./token-file.ts";
 
 /** What a client sent to authenticate. */
@@ -11,6 +12,8 @@ export interface SentCredentials {
   readonly address: string;
   /** The verified client certificate, if there is one. */
   readonly certificate: () => PeerCertificate | undefined;
+  /** The secret in the cookie of a browser that has signed in. */
+  readonly session?: string | undefined;
 }
 
 /** Resolves the caller of a request; throws unauthenticated. */
@@ -21,12 +24,15 @@ export function acceptEveryCaller(): Authenticator {
   return async ({ address }) => ({ name: `anonymous@${address}`, role: "admin", reportsFor: "any" });
 }
 
-/** Accepts the tokens of the table, which may change between requests, and the JWTs of the issuer. */
+/** Accepts the tokens of the table, which may change between requests, the JWTs of the issuer, and sessions. */
 export function bearerAuthenticator(
   tokens: () => TokenTable | undefined,
-  oidc: OidcCallers | undefined,
+  oidc: Pick<OidcCallers, "callerOf"> | undefined,
+  sessions?: Pick<Sessions, "find">,
 ): Authenticator {
-  return async ({ authorization }) => {
+  return async ({ authorization, session }) => {
+    if (authorization === undefined && session !== undefined && sessions !== undefined)
+      return (await sessions.find(session)).caller;
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined)
       throw unauthenticated(

@@ -11,6 +11,8 @@ export interface Caller {
   readonly oidc?: { readonly issuer: string; readonly subject: string };
   /** The cluster whose class runtime manager the caller is; `any` without authentication. */
   readonly reportsFor?: ClusterName | "any";
+  /** When a JWT expires, in epoch milliseconds. */
+  readonly expiresAtMs?: number;
   /** Why a caller with the role `public` has no other role. */
   readonly withoutRole?: string;
 }

@@ -18,8 +18,17 @@ export interface OidcOptions {
   /** From values of that claim to roles. */
   readonly roleMapping: RoleMapping;
   readonly clock: Clock;
-  readonly fetchJson: (url: string) => Promise<unknown>;
+  readonly fetchJson: FetchJson;
 }
+
+/** A form to post, with an Authorization header. */
+export interface FormRequest {
+  readonly form: Readonly<Record<string, string>>;
+  readonly authorization?: string;
+}
+
+/** Fetches a JSON document, or posts a form and reads the JSON of the response. */
+export type FetchJson = (url: string, post?: FormRequest) => Promise<unknown>;
 
 export type RoleMapping = Readonly<Record<string, GrantedRole>>;
 type GrantedRole = Exclude<Role, "public">;
@@ -74,6 +83,24 @@ export class OidcCallers {
   /** The caller of a token, with the role `public` when no other is mapped; throws unauthenticated with the reason. */
   async callerOf(token: string): Promise<Caller> {
     const claims = await this.#verify(token);
+    return { ...this.#identify(claims), expiresAtMs: (claims.exp ?? 0) * 1000 };
+  }
+
+  /**
+   * The caller of an ID token that was issued for this sign-in. Such a token is valid for a moment: it says who has signed in, not for
+   * how long.
+   */
+  async callerOfIdToken(token: string, nonce: string): Promise<Caller> {
+    const claims = await this.#verify(token);
+    if (claims["nonce"] !== nonce)
+      throw unauthenticated('The claim "nonce" of the ID token is not that of this sign-in');
+    const { azp } = claims;
+    if (azp !== undefined && azp !== this.#options.audience)
+      throw unauthenticated('The claim "azp" of the ID token names another client');
+    return this.#identify(claims);
+  }
+
+  #identify(claims: JWTPayload): Caller {
     const { sub: subject = "" } = claims;
     if (!SUBJECT.test(subject)) throw unauthenticated('The claim "sub" of the JWT is not accepted');
     const identity = { name: displayName(claims) ?? subject, oidc: { issuer: this.#options.issuer, subject } };

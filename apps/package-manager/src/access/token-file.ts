@@ -11,6 +11,8 @@ import type { Caller } from "./caller.ts";
 export interface TokenTable {
   /** The caller of a token; undefined for an unknown one. */
   callerOf(token: string): Caller | undefined;
+  /** The caller of the token with this SHA-256 digest, in lower-case hex digits. */
+  callerOfDigest(digest: string): Caller | undefined;
   readonly size: number;
 }
 
@@ -50,6 +52,7 @@ export function readTokens(text: string): Result<TokenTable, readonly Violation[
   return ok({
     size: byHash.size,
     callerOf: (token) => byHash.get(createHash("sha256").update(token).digest("hex")),
+    callerOfDigest: (digest) => byHash.get(digest),
   });
 }
 

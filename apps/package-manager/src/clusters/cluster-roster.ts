@@ -24,7 +24,7 @@ export interface ClusterRosterOptions {
  */
 export class ClusterRoster {
   readonly #view: CollectionView<StoredCluster>;
-  readonly #configured: ReadonlySet<ClusterName>;
+  #configured: ReadonlySet<ClusterName>;
   readonly #logger: Logger;
   readonly #cordons: ClusterRosterOptions["cordons"];
   readonly #registrations = new Map<ClusterName, ClusterRegistration>();
@@ -47,6 +47,14 @@ export class ClusterRoster {
     for (const { id, fault } of this.#view.unreadable) {
       this.#logger.error("skip unreadable stored cluster", { cluster: id, fault });
     }
+  }
+
+  /** Replaces the configured clusters. A stored cluster whose configured namesake is removed is in use again. */
+  setConfigured(configured: readonly ClusterRegistration[]): void {
+    const before = this.#configured;
+    this.#configured = new Set(configured.map(({ name }) => name));
+    for (const name of before) if (!this.#configured.has(name)) this.#refresh(name);
+    for (const registration of configured) this.#replace(registration.name, registration);
   }
 
   registration(name: ClusterName): ClusterRegistration | undefined {
@@ -116,7 +124,10 @@ export class ClusterRoster {
       this.#logger.error("keep cluster whose new record is unreadable", { cluster: name, fault: unreadable.fault });
       return;
     }
-    const registration = this.#view.get(name)?.record.registration;
+    this.#replace(name, this.#view.get(name)?.record.registration);
+  }
+
+  #replace(name: ClusterName, registration: ClusterRegistration | undefined): void {
     if (equalJson(registration, this.#registrations.get(name))) return;
     if (registration === undefined) this.#registrations.delete(name);
     else this.#registrations.set(name, registration);

@@ -18,6 +18,7 @@ import { assertVersion, desiredPlan, loadSnapshot } from "./deployment-snapshot.
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import { revisionFault } from "./read-deployment.ts";
 import {
+  affectedClusters,
   stageDeployment,
   stageRenewal,
   stageRollOut,
@@ -57,6 +58,7 @@ export function rollBackDeployment(
     const deployment = entry.record.deployment as NamedDeployment;
     const references = combineTransactions(
       unpaused,
+      await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot)),
       await planning.stagePackageReference(deployment),
       await planning.stageClusterReferences(plan, withdrawn),
     );

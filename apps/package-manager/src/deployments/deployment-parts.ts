@@ -25,6 +25,7 @@ import { DeploymentStore } from "../stores/deployment-store.ts";
 import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call } from "../use-cases.ts";
 import { DeploymentPauses } from "./deployment-pauses.ts";
+import { StoredFreezeCalendar } from "./freeze-calendar.ts";
 import { OpenOperations } from "./open-operations.ts";
 import type { PlanInputSources } from "./planning/gather-plan-input.ts";
 import type { PlanDeps } from "./plan-deployment.ts";
@@ -70,6 +71,7 @@ export interface DeploymentParts {
   /** Every deployment, in memory. */
   readonly view: CollectionView<DeploymentRecord>;
   readonly pauses: DeploymentPauses;
+  readonly freezes: StoredFreezeCalendar;
   readonly unaccounted: UnaccountedUnits;
   readonly engine: SagaEngine;
   readonly sender: UnitSender;
@@ -92,16 +94,18 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
   const engine = createEngine(options);
   const launcher = new SagaLauncher({ deployments, view, engine, ambient, waitMs, history });
   const sender = createSender(options);
+  const freezes = new StoredFreezeCalendar({ store, clusters: options.clusters, ambient });
   const parts: DeploymentParts = {
     store,
     deployments,
     view,
     pauses: new DeploymentPauses({ store, deployments, ambient }),
+    freezes,
     unaccounted: new UnaccountedUnits({ store, logger, meter: options.meter ?? NOOP_METER }),
     engine,
     sender,
     render: (plan, previous) => renderPlan(plan, previous, { gateway: options.gateway, sender, ambient }),
-    planning: new Planning({ ...options, clock: ambient.clock }, options),
+    planning: new Planning({ ...options, clock: ambient.clock, frozen: (name) => freezes.activeOf(name) }, options),
     launcher,
     policy: { fanOut, rollBackOnPartial },
     history,

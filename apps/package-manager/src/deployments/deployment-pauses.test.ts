@@ -100,6 +100,7 @@ describe("while a deployment is paused", () => {
 test.each<{ name: string; request: object }>([
   { name: "without an end", request: {} },
   { name: "with two ends", request: { until: "2100-01-01T00:00:00Z", durationSeconds: 1 } },
+  { name: "of more than 90 days", request: { until: "1970-06-01T00:00:00Z" } },
   { name: "with an end in the past", request: { until: "1970-01-01T00:00:00Z" } },
 ])("a pause $name is rejected", async ({ request }) => {
   await expect(manager.parts.pauses.pause(KEY, request, CALL)).rejects.toSatisfy((thrown) =>

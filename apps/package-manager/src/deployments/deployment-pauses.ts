@@ -1,5 +1,5 @@
 import { failedPrecondition, invalidArgument, notFound, timestamp, type Ambient } from "@oaas/foundation";
-import type { DeploymentKey, DeploymentPause } from "@oaas/models";
+import { MAX_PAUSE_SECONDS, type DeploymentKey, type DeploymentPause } from "@oaas/models";
 import { Collection, CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
@@ -50,6 +50,13 @@ export class DeploymentPauses implements Pauses {
     return this.#current(this.#view.get(key)?.record);
   }
 
+  /** The number of paused deployments. */
+  get count(): number {
+    let count = 0;
+    for (const { record } of this.#view.all()) if (this.#current(record) !== undefined) count += 1;
+    return count;
+  }
+
   async pause(key: DeploymentKey, request: PauseRequest, { caller, reason }: Call): Promise<void> {
     const nowMs = this.#options.ambient.clock.now();
     const pause: DeploymentPause = {
@@ -75,8 +82,11 @@ export class DeploymentPauses implements Pauses {
   async stageUnpaused(key: DeploymentKey): Promise<Transaction> {
     const found = await this.#pauses.get(key);
     const pause = this.#current(found?.record);
-    if (pause !== undefined)
-      throw failedPrecondition(`deployment "${key}"`, `deployment "${key}" is ${pauseText(pause)}`);
+    if (pause !== undefined) {
+      throw failedPrecondition(`deployment "${key}"`, `deployment "${key}" is ${pauseText(pause)}`, {
+        code: "OAAS_DEPLOYMENT_HELD",
+      });
+    }
     const { conditions = [] } =
       found === undefined ? this.#pauses.stageCreate(key, UNUSED) : this.#pauses.stageUpdate(found, found.record);
     return { conditions, writes: [] };
@@ -112,6 +122,11 @@ function endOf({ until, durationSeconds }: PauseRequest, nowMs: number): number 
     throw invalidArgument("the pause", [{ path: "$.duration_secs", message, fix }]);
   }
   const endMs = until === undefined ? nowMs + (durationSeconds ?? 0) * 1000 : Date.parse(until);
-  if (endMs > nowMs) return endMs;
-  throw invalidArgument("the pause", [{ path: "$.until", message: "is not in the future", fix: "state a later time" }]);
+  const latestMs = nowMs + MAX_PAUSE_SECONDS * 1000;
+  if (endMs > nowMs && endMs <= latestMs) return endMs;
+  const [message, fix] =
+    endMs > nowMs
+      ? ["is more than 90 days away", `state ${timestamp(latestMs)} or earlier; pause again to prolong it`]
+      : ["is not in the future", "state a later time"];
+  throw invalidArgument("the pause", [{ path: "$.until", message, fix }]);
 }

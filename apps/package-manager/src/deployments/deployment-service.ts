@@ -1,5 +1,12 @@
 import { Fault } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey, DeploymentPause, PackageName, OperationStatus } from "@oaas/models";
+import type {
+  ActiveFreeze,
+  ClusterName,
+  DeploymentKey,
+  DeploymentPause,
+  PackageName,
+  OperationStatus,
+} from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
@@ -39,11 +46,13 @@ export class DeploymentService implements Deployments {
   async start(): Promise<void> {
     await this.#deps.view.start();
     await this.#deps.pauses.start();
+    await this.#deps.freezes.start();
     await this.#deps.engine.start();
   }
 
   async close(graceMs?: number): Promise<void> {
     await this.#deps.engine.close(graceMs);
+    await this.#deps.freezes.close();
     await this.#deps.pauses.close();
     await this.#deps.view.close();
   }
@@ -70,6 +79,11 @@ export class DeploymentService implements Deployments {
   /** The pause of a deployment; undefined when it has none. */
   pauseOf(key: DeploymentKey): DeploymentPause | undefined {
     return this.#deps.pauses.of(key);
+  }
+
+  /** The freeze windows that are active for some of these clusters. */
+  freezesOf(clusters: readonly ClusterName[]): readonly ActiveFreeze[] {
+    return this.#deps.freezes.active(clusters);
   }
 
   async record(key: DeploymentKey): Promise<DeploymentRecord | undefined> {
@@ -133,7 +147,11 @@ export class DeploymentService implements Deployments {
   }
 
   /** Deletes all deployments of a package, then the package; resumed after a crash. */
-  removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted"> {
+  async removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted"> {
+    for (const { deployment, deletion, placements } of this.records()) {
+      if (deployment.packageName !== name || deletion !== undefined) continue;
+      await this.#deps.freezes.stageUnfrozen(deployment.key, Object.keys(placements) as ClusterName[]);
+    }
     return removeAllDeployments(this.#deps, name, call);
   }
 }

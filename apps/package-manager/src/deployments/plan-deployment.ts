@@ -6,7 +6,9 @@ import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { PlanPreview, PlanRequest } from "../use-cases.ts";
 import { desiredPlan } from "./deployment-snapshot.ts";
 import type { DeploymentPauses } from "./deployment-pauses.ts";
+import type { StoredFreezeCalendar } from "./freeze-calendar.ts";
 import type { Planning } from "./planning/planning.ts";
+import { affectedClusters } from "./stage-deployment.ts";
 
 export interface PlanDeps {
   readonly deployments: Pick<DeploymentStore, "get" | "plan">;
@@ -14,11 +16,12 @@ export interface PlanDeps {
   /** Asks the clusters of a plan what it would change there. */
   readonly render: (plan: DeploymentPlan, previous: DeploymentPlan | undefined) => Promise<readonly ClusterObjects[]>;
   readonly pauses: Pick<DeploymentPauses, "of">;
+  readonly freezes: Pick<StoredFreezeCalendar, "active">;
 }
 
 /** Plans a deployment without changing anything, and compares the plan with the one in force. */
 export async function planOnly(
-  { deployments, planning, render, pauses }: PlanDeps,
+  { deployments, planning, render, pauses, freezes }: PlanDeps,
   request: PlanRequest,
 ): Promise<PlanPreview> {
   const { key } = request.deployment;
@@ -29,7 +32,13 @@ export async function planOnly(
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });
   planning.remember(plan);
-  const preview = { plan, changes: previous && comparePlans(previous, plan), loss, pause: pauses.of(key) };
+  const preview = {
+    plan,
+    changes: previous && comparePlans(previous, plan),
+    loss,
+    pause: pauses.of(key),
+    freezes: freezes.active(affectedClusters(plan, { current })),
+  };
   return request.objects === true ? { ...preview, objects: await render(plan, previous) } : preview;
 }
 

@@ -11,7 +11,7 @@ import {
 import type { CollectionView, Stored, ViewQuery } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
 import { missingRevision, retainedNumbers } from "../history/retention.ts";
-import { boundedPage, pageOfRevisions, sortOrder } from "../paging.ts";
+import { boundedPage, pageOfRevisions, patternMatcher, sortOrder } from "../paging.ts";
 import {
   observedDeployment,
   retainedRevisions,
@@ -28,6 +28,9 @@ type DeploymentReader = Pick<DeploymentStore, "get" | "revision">;
 export const DEPLOYMENT_ORDERS = {
   created_at: ({ record }: Stored<DeploymentRecord>) => record.createdAt,
   updated_at: ({ record }: Stored<DeploymentRecord>) => record.updatedAt,
+  condition: ({ record }: Stored<DeploymentRecord>) => record.condition,
+  package_name: ({ record }: Stored<DeploymentRecord>) => record.deployment.packageName,
+  class_key: ({ record }: Stored<DeploymentRecord>) => record.deployment.classKey,
 };
 
 export async function readDeployment(
@@ -130,11 +133,12 @@ function isInEnvironment({ deployment, placements }: DeploymentRecord, environme
 function filterOf(query: DeploymentQuery): Pick<ViewQuery<DeploymentRecord>, "filter" | "filterKey"> {
   const { packageName, classKey, targetEnv, targetCluster } = query;
   const condition = query.condition?.toLowerCase();
-  const criteria = [packageName, classKey, targetEnv, targetCluster, condition];
+  const criteria = [packageName, classKey, targetEnv, targetCluster, condition, query.filter];
+  const fits = query.filter === undefined ? undefined : patternMatcher(query.filter);
   if (criteria.every((value) => value === undefined)) return {};
   return {
     filterKey: JSON.stringify(criteria.map((value) => value ?? null)),
-    filter: ({ record }) => {
+    filter: ({ id, record }) => {
       const { deployment, placements } = record;
       const qualified = qualifyClassKey(deployment.packageName, deployment.classKey);
       return (
@@ -142,7 +146,8 @@ function filterOf(query: DeploymentQuery): Pick<ViewQuery<DeploymentRecord>, "fi
         (classKey === undefined || deployment.classKey === classKey || qualified === classKey) &&
         (targetEnv === undefined || isInEnvironment(record, targetEnv)) &&
         (targetCluster === undefined || Object.hasOwn(placements, targetCluster)) &&
-        (condition === undefined || record.condition === condition)
+        (condition === undefined || record.condition === condition) &&
+        (fits === undefined || fits(id))
       );
     },
   };

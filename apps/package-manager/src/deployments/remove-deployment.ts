@@ -14,6 +14,7 @@ import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call, Deletion, Versioned } from "../use-cases.ts";
 import { assertVersion, loadSnapshot, runningSaga, type DeploymentSnapshot } from "./deployment-snapshot.ts";
+import type { StoredFreezeCalendar } from "./freeze-calendar.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import type { Launched, SagaLauncher } from "./saga-launcher.ts";
 
@@ -26,6 +27,7 @@ export interface RemoveDeps {
 }
 
 export interface RemoveInClusterDeps extends RemoveDeps {
+  readonly freezes: Pick<StoredFreezeCalendar, "stageUnfrozen">;
   readonly unaccounted: Pick<UnaccountedUnits, "ofDeployment">;
   readonly clusters: Pick<ClusterDirectory, "get" | "list">;
 }
@@ -43,9 +45,14 @@ export async function removeDeployment(
     const record = adoptUnaccountedUnits(key, snapshot.current?.record, unaccounted, deps.clock.now());
     if (record === undefined) throw notFound("deployment", key);
     if (cluster !== undefined) assertAccounted(snapshot, cluster, unaccounted);
+    const clusters = placementEntries(record).flatMap(([name]) =>
+      cluster === undefined || name === cluster ? [name] : [],
+    );
+    // A deletion that is in progress continues.
+    const unfrozen = record.deletion === undefined ? await deps.freezes.stageUnfrozen(key, clusters) : { writes: [] };
     if (cluster === undefined || snapshot.current === undefined || isLastCluster(record, cluster))
-      return removeEverywhere(deps, snapshot, record, call);
-    return removeInCluster(deps, snapshot, record, { cluster, call });
+      return removeEverywhere(deps, snapshot, record, { call, unfrozen });
+    return removeInCluster(deps, snapshot, record, { cluster, call, unfrozen });
   });
   if (launched === undefined) {
     // A cluster that is no longer registered may be named while something of the deployment may be left in it.
@@ -61,7 +68,7 @@ export async function startRemoval(deps: RemoveDeps, key: DeploymentKey, call: C
     const snapshot = await loadSnapshot(deps, key);
     if (snapshot.current === undefined) throw notFound("deployment", key);
     const { record } = snapshot.current;
-    if (record.deletion === undefined) await removeEverywhere(deps, snapshot, record, call);
+    if (record.deletion === undefined) await removeEverywhere(deps, snapshot, record, { call });
   });
 }
 
@@ -86,7 +93,7 @@ async function removeEverywhere(
   { deployments, launcher, policy, clock }: RemoveDeps,
   snapshot: DeploymentSnapshot,
   known: DeploymentRecord,
-  call: Call,
+  { call, unfrozen = { writes: [] } }: { readonly call: Call; readonly unfrozen?: Transaction },
 ): Promise<Launched> {
   const isDeletion = known.deletion !== undefined;
   const running = isDeletion ? launcher.join(snapshot) : undefined;
@@ -94,6 +101,7 @@ async function removeEverywhere(
   const record = isDeletion ? known : markDeleted(known, call, clock.now());
   const saga = undeploySaga(record, policy, { by: call.caller, correlationId: call.correlationId });
   return launcher.launch(snapshot, saga, [
+    unfrozen,
     deployments.stagePut(snapshot.key, snapshot.current, record),
     ...(isDeletion ? [] : await stageDeletedEntry({ deployments, launcher }, snapshot, call)),
   ]);
@@ -120,7 +128,7 @@ async function removeInCluster(
   { deployments, launcher, policy, clock }: RemoveDeps,
   snapshot: DeploymentSnapshot,
   record: DeploymentRecord,
-  { cluster, call }: { readonly cluster: ClusterName; readonly call: Call },
+  { cluster, call, unfrozen }: { readonly cluster: ClusterName; readonly call: Call; readonly unfrozen: Transaction },
 ): Promise<Launched | undefined> {
   const { key, current } = snapshot;
   const { desired } = record;
@@ -144,7 +152,7 @@ async function removeInCluster(
     nowMs: clock.now(),
   });
   const saga = withdrawSaga(revised.record, policy, requester);
-  return launcher.commitRevision(snapshot, { ...revised, plan, saga });
+  return launcher.commitRevision(snapshot, { ...revised, plan, saga }, [unfrozen]);
 }
 
 /** Whether the removal from this cluster leaves the deployment without any cluster. */

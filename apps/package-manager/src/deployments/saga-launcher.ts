@@ -56,9 +56,13 @@ export class SagaLauncher {
     this.#deps = deps;
   }
 
-  /** Commits a revision, its plan, its history entry and its saga in one transaction. */
-  async commitRevision(snapshot: DeploymentSnapshot, revision: NewRevision): Promise<Launched> {
-    return this.#commitOne(await this.stageRevision(snapshot, revision));
+  /** Commits a revision, its plan, its history entry and its saga in one transaction, with other parts. */
+  async commitRevision(
+    snapshot: DeploymentSnapshot,
+    revision: NewRevision,
+    also: readonly Transaction[] = [],
+  ): Promise<Launched> {
+    return this.#commitOne(await this.stageRevision(snapshot, revision), also);
   }
 
   /** Stages a revision, its plan, its history entry and its saga. */
@@ -144,8 +148,8 @@ export class SagaLauncher {
     return [deployments.stageOutcome(entry, supersedeRevision(entry.record, saga, by, ambient.clock.now()))];
   }
 
-  async #commitOne(operation: StagedOperation): Promise<Launched> {
-    return (await this.commit([operation], [])).launched.get(operation.key) as Launched;
+  async #commitOne(operation: StagedOperation, also: readonly Transaction[] = []): Promise<Launched> {
+    return (await this.commit([operation], also)).launched.get(operation.key) as Launched;
   }
 
   async #untilListed(key: DeploymentKey): Promise<void> {

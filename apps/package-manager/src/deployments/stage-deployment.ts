@@ -3,6 +3,7 @@ import type { ClassDeployment, ClusterName, DeploymentKey, RolloutGate } from "@
 import { combineTransactions, type Transaction } from "@oaas/storage";
 import { maskedInDeployment } from "../masking/mask-settings.ts";
 import type { CompletePlan, DeploymentPlan } from "../planner/plan-types.ts";
+import { placementEntries } from "../records/deployment-record.ts";
 import { applyDesired, renewUnitRevision, specDigest, type DesiredDeployment } from "../records/desired-deployment.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { deploySaga, renewalSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
@@ -18,6 +19,7 @@ import {
   type DeploymentSnapshot,
 } from "./deployment-snapshot.ts";
 import type { DeploymentPauses } from "./deployment-pauses.ts";
+import type { StoredFreezeCalendar } from "./freeze-calendar.ts";
 import type { PackageSource } from "./planning/gather-plan-input.ts";
 import type { Planning } from "./planning/planning.ts";
 import type { Launched, SagaLauncher, StagedOperation } from "./saga-launcher.ts";
@@ -29,6 +31,7 @@ export interface StageDeps {
   readonly planning: Planning;
   readonly sender: Pick<UnitSender, "digest">;
   readonly pauses: Pick<DeploymentPauses, "stageUnpaused">;
+  readonly freezes: Pick<StoredFreezeCalendar, "stageUnfrozen">;
   readonly unaccounted: Pick<UnaccountedUnits, "ofDeployment">;
   readonly policy: RolloutPolicy;
   readonly clock: Clock;
@@ -85,11 +88,21 @@ export async function stageDeployment(
     return { ...(await stageRenewal(deps, snapshot, call)), plan, previous };
   const references = combineTransactions(
     unpaused,
+    await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot)),
     planned.packageReference,
     await planning.stageClusterReferences(plan),
   );
   const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn: [], call });
   return { ...staged, plan, previous, references };
+}
+
+/** The clusters that a plan changes: those that it uses, and those that have a unit now. */
+export function affectedClusters(
+  { units }: DeploymentPlan,
+  { current }: Pick<DeploymentSnapshot, "current">,
+): readonly ClusterName[] {
+  const present = current === undefined ? [] : placementEntries(current.record).map(([cluster]) => cluster);
+  return [...new Set([...units.map(({ cluster }) => cluster), ...present])].toSorted();
 }
 
 /** Two classes can derive the same key from their names; the second must not replace the first. */

@@ -1,4 +1,5 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
+import type { PeerCertificate } from "@oaas/rpc";
 import type { z } from "zod";
 import type { Call, IdempotencyRecord, VersionCondition } from "../use-cases.ts";
 
@@ -16,6 +17,15 @@ type BodyOf<Id extends OperationId> = (typeof ROUTES)[Id] extends { readonly bod
   ? z.output<B>
   : undefined;
 
+/** The parts of the head of a request that tell who sent it. */
+export interface SenderHead {
+  readonly address: string;
+  /** The verified client certificate, if there is one. */
+  certificate(): PeerCertificate | undefined;
+  /** A header; the first one when it was sent several times. */
+  header(name: string): string | undefined;
+}
+
 /** A validated request. */
 export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly parameters: Readonly<Record<string, string>>;
@@ -28,6 +38,7 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   /** From If-Match and If-None-Match. */
   readonly ifVersion: VersionCondition | undefined;
   readonly lastEventId: string | undefined;
+  readonly sender: SenderHead;
   /** The media types that the client accepts. */
   readonly accept: string | undefined;
   /** Of a request with an idempotency key. */
@@ -38,6 +49,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Set-Cookie headers. */
+  readonly cookies?: readonly string[];
   /** Serialised JSON, as text or UTF-8. */
   readonly json?: string | Buffer;
   /** A body of another media type. */

@@ -19,12 +19,13 @@ import {
   type Span,
   type Tracer,
 } from "@oaas/observability";
-import type { PeerCertificate } from "@oaas/rpc";
 import { actorOf, type AuditedAttempt, type AuditResult, type AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import { assertRole, callerId, callerLabel, mayReadSecrets, type Caller } from "../access/caller.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
-import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
+import { readCookie } from "../access/sessions/cookies.ts";
+import { assertOwnPage } from "../access/sessions/own-page.ts";
+import type { Handler, HttpReply, HttpRequest, OwnOperation, SenderHead } from "./handler.ts";
 import { problemReply } from "./problem-reply.ts";
 import { FieldChecks } from "./request/field-checks.ts";
 import { conditionOf, matchingTag, versionMismatch } from "./request/preconditions.ts";
@@ -32,15 +33,10 @@ import { missingContentType, readBody, readQuery } from "./request/read-request.
 import { withSentPaths } from "./request/request-aliases.ts";
 
 /** The head of a request, independent of the server that received it. */
-export interface RequestHead {
+export interface RequestHead extends SenderHead {
   readonly url: string;
-  readonly address: string;
   readonly correlationId: CorrelationId;
   readonly hasBody: boolean;
-  /** The verified client certificate, if there is one. */
-  certificate(): PeerCertificate | undefined;
-  /** A header; the first one when it was sent several times. */
-  header(name: string): string | undefined;
   /** A header that holds a list, all its lines joined (RFC 9110, 5.3). */
   list(name: string): string | undefined;
 }
@@ -73,6 +69,8 @@ export interface PipelineOptions {
   readonly authenticate: Authenticator;
   /** Set without authentication: exceptions from the rejection of requests of web pages. */
   readonly crossSite?: CrossSiteRules | undefined;
+  /** The name of the cookie that authenticates; undefined when browsers cannot sign in. */
+  readonly sessionCookie?: string | undefined;
   /** Throws resource-exhausted when the caller exceeds its rate limit. */
   readonly admit: (caller: Caller) => void;
 }
@@ -91,8 +89,8 @@ const CROSS_SITE_SETTINGS: Readonly<Record<CrossSiteProblem["header"], string>> 
   origin: "list the origin in SERVER_CORS_ORIGINS",
   "sec-fetch-site": "list the origin of the page in SERVER_CORS_ORIGINS",
 };
-/** POST requests that change nothing. */
-const READ_ONLY: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"]);
+/** Writes that the pipeline does not audit: they change nothing, or audit themselves, because the caller is known later. */
+const NOT_AUDITED: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan", "createSession", "deleteSession"]);
 
 /** The result of a request; with the fault of a rejected one. */
 interface Attempt {
@@ -232,12 +230,22 @@ export class Pipeline {
         address: head.address,
         authorization: head.header("authorization"),
         certificate: () => head.certificate(),
+        session: this.#sessionOf(route, head),
       });
       known.caller = caller;
       this.#options.admit(caller);
       assertRole(caller, route.role, id);
     }
     if (head.hasBody && route.method !== "GET" && head.header("content-type") === undefined) throw missingContentType();
+  }
+
+  /** The secret of the session cookie, if it is to authenticate the request. Throws when another site's page sent it. */
+  #sessionOf({ method }: Route, head: RequestHead): string | undefined {
+    const { sessionCookie } = this.#options;
+    if (sessionCookie === undefined || head.header("authorization") !== undefined) return undefined;
+    const secret = readCookie(head.header("cookie"), sessionCookie);
+    if (secret !== undefined) assertOwnPage({ method, header: (name) => head.header(name) }, secret);
+    return secret;
   }
 
   #assertSameSite({ method }: Route, head: RequestHead): void {
@@ -281,7 +289,7 @@ export class Pipeline {
 
 /** Whether the audit trail records an operation. */
 function isChange({ id, route }: Operation): boolean {
-  return route.method !== "GET" && !READ_ONLY.has(id);
+  return route.method !== "GET" && !NOT_AUDITED.has(id);
 }
 
 function auditedAttempt(
@@ -320,6 +328,7 @@ function readRequest(
     call: omitUndefined({ caller: callerLabel(caller), correlationId, signal, reason: query?.reason }),
     ifVersion: route.versioned && !isRead ? conditionOf(head) : undefined,
     lastEventId: isRead ? head.header(HEADERS.lastEventId) : undefined,
+    sender: head,
     accept: head.list("accept"),
     idempotency: undefined,
   };

@@ -1,6 +1,7 @@
 import type { Violation } from "@oaas/foundation";
 import {
   DEFAULT_AVAILABILITY,
+  type ActiveFreeze,
   type AvailabilityEstimate,
   type ClassDeployment,
   type ClusterCost,
@@ -67,6 +68,8 @@ export interface CandidateCluster extends HealthFacts {
   readonly labels: Readonly<Record<string, string>>;
   /** Present while the cluster gets no new units. */
   readonly cordon?: Cordon;
+  /** The freeze window of the cluster that is active. */
+  readonly frozen?: ActiveFreeze;
   /** What its resources cost, if the registration states it. */
   readonly cost?: ClusterCost;
   /** Namespace of its units whose deployment and package state none, if the registration states it. */
@@ -301,7 +304,7 @@ export type PlanRefusal = RefusalBase &
     | {
         readonly kind: "no-usable-cluster";
         readonly unusable: readonly ClusterName[];
-        /** Only because of what-if assumptions or cordons: waiting does not help. */
+        /** Only because of what-if assumptions, cordons or freeze windows: waiting a while does not help. */
         readonly assumed: boolean;
       }
     | {

@@ -2,11 +2,18 @@ import { err, nearestName, ok, pathOf, ROOT_PATH, type Result, type Violation } 
 import type { ClassDefinition, ClusterName } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
-import { availabilityOfOneEach, placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
+import {
+  availabilityOfOneEach,
+  placeReplicas,
+  worstCandidatesFirst,
+  type Placement,
+  type PlacementTask,
+} from "./placement/placement.ts";
 import {
   evaluateClusters,
   findUnknownClusters,
   verdict,
+  type Candidate,
   type Candidates,
   type ClusterNeeds,
 } from "./placement/candidates.ts";
@@ -27,7 +34,7 @@ import {
 import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
 import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
 import { needsOdgm, planOdgm } from "./sizing/odgm.ts";
-import { forbidsZero, zeroRules, zeroViolations, type ZeroRule } from "./sizing/zero-scale.ts";
+import { clustersWithoutZero, forbidsZero, zeroRules, zeroViolations, type ZeroRule } from "./sizing/zero-scale.ts";
 import { isStrong, removalViolations } from "./sizing/state-layout.ts";
 import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
 
@@ -38,51 +45,91 @@ import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
  * effort meets its target; all violations of the request are reported together.
  */
 export function planDeployment(input: PlanInput): Result<CompletePlan, PlanRefusal> {
-  const noRoom = new Map<ClusterName, readonly Reason[]>();
-  for (;;) {
-    const planned = planWithout(input, noRoom);
-    if (!planned.ok) return planned;
-    // How many replicas a cluster gets is only known from a plan, so a cluster without room for them is left out of the next.
-    const full = clustersWithoutRoom(planned.value, input).filter(([cluster]) => !noRoom.has(cluster));
-    if (full.length === 0) return planned;
-    for (const [cluster, reason] of full) noRoom.set(cluster, [reason]);
+  const unsuited = new Map<ClusterName, readonly Reason[]>();
+  let first: PlanRefusal | undefined;
+  for (let round = 1; ; round += 1) {
+    const { result, found } = planWithout(input, unsuited, round > EXACT_ROUNDS);
+    const more = found.filter(([cluster]) => !unsuited.has(cluster));
+    // A refusal without a cluster says less than the one that names what the cluster lacks.
+    if (more.length === 0) return result.ok || first === undefined ? result : err(first);
+    if (!result.ok) first ??= result.error;
+    for (const [cluster, reason] of more) unsuited.set(cluster, [reason]);
   }
 }
 
-function clustersWithoutRoom(
-  { units, shared }: CompletePlan,
-  { clusters, previous }: PlanInput,
-): readonly (readonly [ClusterName, Reason])[] {
-  return units.flatMap((unit) => {
-    const cluster = clusters.find(({ name }) => name === unit.cluster);
-    const reason = cluster && missingCapacity(unit, shared, previous, cluster);
-    return reason === undefined ? [] : [[unit.cluster, reason] as const];
-  });
+/** Clusters in which the planned units cannot run, with the reason: they are left out of the next attempt. */
+type Unsuited = readonly (readonly [ClusterName, Reason])[];
+
+interface Attempt {
+  readonly result: Result<CompletePlan, PlanRefusal>;
+  readonly found: Unsuited;
 }
 
-/** Plans without the clusters that have no room. */
-function planWithout(input: PlanInput, noRoom: ClusterNeeds["noRoom"]): Result<CompletePlan, PlanRefusal> {
+/** After so many attempts, every cluster is left out that has no room for as many replicas as the others got. */
+const EXACT_ROUNDS = 8;
+
+/**
+ * The clusters that have no room. How many replicas a cluster gets is only known from a plan, and leaving out a worse
+ * cluster may lower it: first those are left out that are too full for the least that any unit has, then one at a time.
+ */
+function clustersWithoutRoom(
+  { units, shared }: CompletePlan,
+  input: PlanInput,
+  { candidates, isApproximate }: { readonly candidates: Candidates; readonly isApproximate: boolean },
+): Unsuited {
+  const unitOf = new Map(units.map((unit) => [unit.cluster, unit]));
+  const least = shared.functions.map(({ functionKey, provision }) => ({
+    functionKey,
+    minScale: provision.minScale ?? 1,
+  }));
+  const [one] = units;
+  const isFullFor = (functions: RoomDemand | undefined) => (candidate: Candidate) => {
+    const { name } = candidate.cluster;
+    const unit = { cluster: name, functions: functions ?? unitOf.get(name)?.functions ?? [] };
+    const reason = missingCapacity(unit, shared, input.previous, candidate.cluster);
+    return reason === undefined ? [] : [[name, reason] as const];
+  };
+  const chosen = worstCandidatesFirst(candidates).filter(({ cluster }) => unitOf.has(cluster.name));
+  const full = chosen.flatMap(isFullFor(undefined));
+  if (full.length === 0 || candidates.mode === "named") return full;
+  if (isApproximate) return [...full, ...candidates.all.flatMap(isFullFor(one?.functions))];
+  const tooFull = candidates.all.flatMap(isFullFor(least));
+  return tooFull.some(([name]) => unitOf.has(name)) ? tooFull : [...tooFull, ...full.slice(0, 1)];
+}
+
+type RoomDemand = Parameters<typeof missingCapacity>[0]["functions"];
+
+/** Plans without the clusters that are unsuited. */
+function planWithout(input: PlanInput, unsuited: ClusterNeeds["unsuited"], isApproximate: boolean): Attempt {
+  const refused = (refusal: PlanRefusal): Attempt => ({ result: err(refusal), found: [] });
   const resolved = resolveDeployment(input);
-  const needs = { needsStore: resolved.ok && resolved.value.hasOdgm, noRoom };
+  const needs = { needsStore: resolved.ok && resolved.value.hasOdgm, unsuited };
   const candidates = evaluateClusters(input, needs);
   const verdicts = candidates.all.map((candidate) => verdict(candidate, false));
 
-  if (!resolved.ok) return err(refuseInvalid(resolved.error, verdicts));
+  if (!resolved.ok) return refused(refuseInvalid(resolved.error, verdicts));
   const refusal =
     refuseDisabled(input, verdicts) ??
     refuseNoCluster(input, candidates, verdicts) ??
     refuseNamespace(input, candidates, verdicts) ??
     refuseUnusable(input, candidates, verdicts);
-  if (refusal !== undefined) return err(refusal);
+  if (refusal !== undefined) return refused(refusal);
 
   const task = placementTask(input, candidates, resolved.value);
   const placed = placeReplicas(task);
-  if (!placed.ok) return err(refuseUnreachableTarget(task, placed.error, verdicts));
+  if (!placed.ok) return refused(refuseUnreachableTarget(task, placed.error, verdicts));
 
   const throughput = checkThroughput(input, resolved.value.functions, verdicts);
-  if (throughput === undefined) return assemblePlan(input, resolved.value, task, placed.value);
-  if (!input.deployment.allowBestEffort) return err(throughput);
-  return assemblePlan(input, resolved.value, task, { ...placed.value, bestEffort: true });
+  if (throughput !== undefined && !input.deployment.allowBestEffort) return refused(throughput);
+  const placement = throughput === undefined ? placed.value : { ...placed.value, bestEffort: true };
+  const zero = zeroRules(input, resolved.value.functions, availabilityOfOneEach(task, placement));
+  const result = assemblePlan(input, resolved.value, task, placement, zero);
+  const found = result.ok
+    ? clustersWithoutRoom(result.value, input, { candidates, isApproximate })
+    : candidates.mode === "named"
+      ? []
+      : clustersWithoutZero(input, zero);
+  return { result, found };
 }
 
 /** The request with its references to the package resolved. */
@@ -169,6 +216,7 @@ function assemblePlan(
   { definition, functions, hasOdgm }: ResolvedDeployment,
   task: PlacementTask,
   placement: Placement,
+  zero: ReadonlyMap<string, ZeroRule>,
 ): Result<CompletePlan, PlanRefusal> {
   const { package: from, deployment, settings } = input;
   const { replicas, nodes, chosen, verdicts } = placement;
@@ -178,7 +226,6 @@ function assemblePlan(
   const odgm = hasOdgm
     ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, previous, isHypothetical })
     : ok(undefined);
-  const zero = zeroRules(input, functions, availabilityOfOneEach(task, placement));
   const clusters = chosen.map(({ cluster }) => cluster);
   const violations = [
     ...functions.flatMap((fn) => maxScaleViolation(fn, plannedAtLoad(fn, zero, plannedFor(fn)), settings)),

@@ -3,11 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { CandidateCluster } from "./plan-types.ts";
 import { zoneOf } from "./placement/placement.ts";
 import {
+  bindingOf,
   clusterName,
   clusterOf,
   clustersIn,
   expectPlan,
   expectRefusal,
+  functionKey,
   functionOf,
   stateOf,
 } from "./testing/plan-inputs.ts";
@@ -53,6 +55,17 @@ const sized = (cpuRequest: string, minScale = 1) =>
       cpuRequest,
       memoryRequest: "1Gi",
       minScale,
+    },
+  });
+
+const withGpus = (gpus: number) =>
+  functionOf("Order.place", {
+    functionType: FunctionType.custom,
+    provision: {
+      containerImage: "r/o:1",
+      maxConcurrency: 0,
+      needHttp2: false,
+      resources: { limits: { "nvidia.com/gpu": gpus } },
     },
   });
 
@@ -145,10 +158,49 @@ describe("free capacity", () => {
     );
   });
 
+  test("keeps a cluster that has room once worse clusters, for which more replicas are needed, are left out", () => {
+    const clusters = [
+      reporting("a", 0.999, { shapes: [shapeOf(3, 8)] }),
+      reporting("b", 0.95, { shapes: [shapeOf(1, 8)] }),
+      reporting("c", 0.95, { shapes: [shapeOf(3, 8)] }),
+    ];
+    // With b or c, the default target needs three replicas in every cluster; a alone needs one.
+    const plan = expectPlan({ clusters, functions: [sized("2")] });
+    expect(plan.units.map(({ cluster, functions }) => [cluster, functions[0]?.minScale])).toEqual([["a", 1]]);
+    expect(against(plan, "b")).toContain("no room for 1 more");
+    expect(against(plan, "c")).toContain("no room for 3 more");
+  });
+
   test("counts a replica only on nodes that are large enough for it", () => {
     const small = shapeOf(16, 64, { nodes: 16, largestFreeCpuMillicores: 1000 });
     const clusters = [reporting("a", 0.999, { shapes: [small] }), reporting("b", 0.99)];
     expect(clustersIn(expectPlan({ clusters, functions: [sized("2")] }))).toEqual(["b"]);
+  });
+
+  test("counts a replica only on nodes that have its extended resources", () => {
+    const gpus = (free: number, largestFree: number) => ({ extended: { "nvidia.com/gpu": { free, largestFree } } });
+    const functions = [withGpus(2)];
+    const chosenOf = (...shapes: NodeShape[]) =>
+      clustersIn(expectPlan({ clusters: [reporting("a", 0.999, { shapes }), reporting("b", 0.99)], functions }));
+    expect(chosenOf(shapeOf(8, 32, gpus(2, 2)))).toEqual(["a"]);
+    expect(chosenOf(shapeOf(8, 32, gpus(4, 1)))).toEqual(["b"]);
+    expect(chosenOf(shapeOf(8, 32, { extended: {} }))).toEqual(["b"]);
+    expect(chosenOf(shapeOf(8, 32, { extended: {} }), shapeOf(1, 2, gpus(2, 2)))).toEqual(["a"]);
+    // A manager of an earlier release does not report them.
+    expect(chosenOf(shapeOf(8, 32))).toEqual(["a"]);
+  });
+
+  test("names the extended resources that are missing, also together", () => {
+    const shapes = [shapeOf(8, 32, { extended: { "nvidia.com/gpu": { free: 3, largestFree: 2 } } })];
+    const clusters = [reporting("a", 0.99, { shapes })];
+    expect(expectRefusal({ clusters, functions: [withGpus(4)] }).message).toContain(
+      "no room for 1 more of Order.place (0 CPU and 0 GiB, 4 nvidia.com/gpu each): at most 0 fit into 8 CPU and 32 GiB, 3 nvidia.com/gpu",
+    );
+    const functions = [withGpus(2), { ...withGpus(2), key: functionKey("Order.cancel") }];
+    const definition = { bindings: [bindingOf("place", "Order.place"), bindingOf("cancel", "Order.cancel")] };
+    expect(expectRefusal({ clusters, functions, definition }).message).toContain(
+      "no room for 2 more replicas (0 CPU and 0 GiB, 4 nvidia.com/gpu together): not all fit",
+    );
   });
 
   test("ignores what runs already: a running unit does not exclude its own cluster", () => {

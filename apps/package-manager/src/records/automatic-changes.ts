@@ -31,12 +31,20 @@ export function budgetOf(
   };
 }
 
-/** The changes with a new one, without those that no limit counts any more. */
+/**
+ * The changes with a new one, without those that no limit counts any more: of those older than an hour, only the newest of a
+ * deployment counts, for the minimum interval. The record is one value of the store.
+ */
 export function withChange(
   { changes }: AutomaticChanges,
   change: AutomaticChanges["changes"][number],
   { minIntervalMs }: ReplanSettings,
 ): AutomaticChanges {
-  const keptMs = Math.max(HOUR_MS, minIntervalMs);
-  return { changes: [...changes.filter(({ atMs }) => atMs > change.atMs - keptMs), change] };
+  const hasNewer = new Set([change.owner]);
+  const kept = changes.toReversed().filter(({ owner, atMs }) => {
+    const isNewest = !hasNewer.has(owner);
+    hasNewer.add(owner);
+    return atMs > change.atMs - HOUR_MS || (isNewest && atMs > change.atMs - minIntervalMs);
+  });
+  return { changes: [...kept.toReversed(), change] };
 }

@@ -1,6 +1,6 @@
 import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefinition } from "@oaas/models";
 import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
-import { boundedPage, sortOrder } from "../paging.ts";
+import { boundedPage, patternMatcher, sortOrder } from "../paging.ts";
 import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
 import { registeredPackage, type PackageRecord } from "./package-records.ts";
 
@@ -26,30 +26,13 @@ function filterOf({
   tags = [],
 }: PackageQuery): Pick<ViewQuery<PackageRecord>, "filter" | "filterKey"> {
   if (namePattern === undefined && disabled === undefined && tags.length === 0) return {};
-  const nameFits = namePattern === undefined ? () => true : matcher(namePattern);
+  const nameFits = namePattern === undefined ? () => true : patternMatcher(namePattern);
   return {
     filterKey: JSON.stringify([namePattern, disabled, tags]),
     filter: ({ id, record }) =>
       nameFits(id) &&
       (disabled === undefined || record.package.disabled === disabled) &&
       tags.every((tag) => record.package.metadata.tags.includes(tag)),
-  };
-}
-
-/** Matches a part of the name, or the whole name when the pattern contains `*`. */
-function matcher(pattern: string): (name: string) => boolean {
-  if (!pattern.includes("*")) return (name) => name.includes(pattern);
-  const [first = "", ...rest] = pattern.split("*");
-  return (name) => {
-    if (!name.startsWith(first)) return false;
-    let at = first.length;
-    for (const [index, part] of rest.entries()) {
-      const isLast = index === rest.length - 1;
-      const found = isLast ? name.length - part.length : name.indexOf(part, at);
-      if (found < at || !name.startsWith(part, found)) return false;
-      at = found + part.length;
-    }
-    return true;
   };
 }
 
@@ -128,7 +111,7 @@ function ordered<T>(
 
 function filtered<T extends { readonly key: string }>(list: Ordered<T>, filter: string | undefined): Ordered<T> {
   if (filter === undefined) return list;
-  const fits = matcher(filter);
+  const fits = patternMatcher(filter);
   const places = list.items.flatMap((item, index) => (fits(item.key) ? [index] : []));
   return {
     keys: places.map((index) => list.keys[index] as string),

@@ -281,6 +281,21 @@ export class PackageRegistry implements Registry {
     return isSameContent(current, definition) ? revision : revision + 1;
   }
 
+  /** The newest packages, from the view in memory, and how many there are. */
+  summary(newest: number): {
+    readonly total: number;
+    readonly disabled: number;
+    readonly newest: readonly PackageRecord[];
+  } {
+    const all = this.#view.page({ order: "updated_at", descending: true, limit: newest });
+    const disabled = this.#view.page({
+      filterKey: "disabled",
+      filter: ({ record }) => record.package.disabled,
+      limit: 1,
+    });
+    return { total: all.total, disabled: disabled.total, newest: all.records.map(({ record }) => record) };
+  }
+
   async list(query: Parameters<Registry["list"]>[0]): Promise<ListPage<RegisteredPackage>> {
     return listPackages(this.#view, query);
   }

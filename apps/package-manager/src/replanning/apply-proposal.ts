@@ -1,5 +1,5 @@
 import { failedPrecondition, Fault, notFound } from "@oaas/foundation";
-import type { DeploymentKey } from "@oaas/models";
+import { ReplanReason, type DeploymentKey } from "@oaas/models";
 import { commitOnce } from "../deployments/apply-deployment.ts";
 import {
   desiredEntry,
@@ -9,7 +9,7 @@ import {
 } from "../deployments/deployment-snapshot.ts";
 import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
 import type { StagedDeployment } from "../deployments/stage-deployment.ts";
-import { stageRollOut } from "../deployments/stage-deployment.ts";
+import { affectedClusters, stageRollOut } from "../deployments/stage-deployment.ts";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import type { DeploymentPlan, PlanRefusal } from "../planner/plan-types.ts";
 import { describesRevision, type ReplanRecord } from "../records/replan-record.ts";
@@ -20,7 +20,7 @@ import type { ReviewDeps } from "./review-deployment.ts";
 
 export type ProposalDeps = Pick<
   ReviewDeps,
-  "deployments" | "engine" | "launcher" | "planning" | "sender" | "policy" | "pauses" | "replans" | "clock"
+  "deployments" | "engine" | "launcher" | "planning" | "sender" | "policy" | "pauses" | "freezes" | "replans" | "clock"
 >;
 
 /**
@@ -62,6 +62,11 @@ async function stageProposal(
   if (!planned.ok) throw outdated(digest, refusalText(planned.error));
   const { plan, packageReference } = planned.value;
   if (plan.digest !== digest) throw outdated(digest, changesText(proposal, plan));
+  // Leaving a lost cluster is a recovery: freeze windows do not delay it.
+  const unfrozen =
+    record.reason === ReplanReason.clusterLost
+      ? { writes: [] }
+      : await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot));
   const withdrawn = entry.withdrawn.filter((cluster) => plan.units.some((unit) => unit.cluster === cluster));
   const staged = await stageRollOut(deps, snapshot, {
     deployment,
@@ -77,7 +82,12 @@ async function stageProposal(
     ...staged,
     plan,
     previous: before,
-    references: combineTransactions(unpaused, packageReference, await planning.stageClusterReferences(plan, withdrawn)),
+    references: combineTransactions(
+      unpaused,
+      unfrozen,
+      packageReference,
+      await planning.stageClusterReferences(plan, withdrawn),
+    ),
     parts: [...staged.parts, replans.stageReplan(key, stored, applied)],
   };
 }

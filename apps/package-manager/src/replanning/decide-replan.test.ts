@@ -71,6 +71,24 @@ test.each<{ name: string; facts: Partial<ReplanFacts>; expected: object }>([
     expected: { action: "apply" },
   },
   {
+    name: "waits until a freeze window ends",
+    facts: { lostClusters: [], freeze: { text: "freeze window w", untilMs: NOW_MS + 5 } },
+    expected: { action: "block", code: "frozen", retryAtMs: NOW_MS + 5, message: expect.stringContaining("window w") },
+  },
+  {
+    name: "leaves a lost cluster during a freeze window",
+    facts: { freeze: { text: "freeze window w", untilMs: NOW_MS + 5 } },
+    expected: { action: "apply", reason: "cluster_lost" },
+  },
+  {
+    name: "does not drain during a freeze window",
+    facts: {
+      drain: { clusters: ["a" as ClusterName], by: "ann", allowsStateLoss: false, namesClusters: false },
+      freeze: { text: "freeze window w", untilMs: NOW_MS + 5 },
+    },
+    expected: { action: "block", code: "frozen", reason: "drain", retryAtMs: NOW_MS + 5 },
+  },
+  {
     name: "names a changed scale",
     facts: { lostClusters: [], plan: { kind: "new", isPlacementChanged: false, texts: ["x"] } },
     expected: { action: "apply", reason: "scale" },

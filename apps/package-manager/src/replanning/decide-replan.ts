@@ -16,6 +16,8 @@ export interface ReplanFacts {
     | { readonly kind: "new"; readonly isPlacementChanged: boolean; readonly texts: readonly string[] }
     | { readonly kind: "same"; readonly namesClusters: boolean }
     | { readonly kind: "refused"; readonly message: string };
+  /** The freeze windows of its clusters; they do not delay the move away from a lost cluster. */
+  readonly freeze?: { readonly text: string; readonly untilMs: number };
   /** What happens to stored objects; absent for a class without state, and when no object moves. */
   readonly stateEffect?: string;
   readonly allowsStateLoss: boolean;
@@ -78,7 +80,7 @@ export function decideReplan(facts: ReplanFacts): ReplanDecision {
   return { action: "apply", reason, message: cause };
 }
 
-function decideDrain({ plan, stateEffect, allowsStateLoss }: ReplanFacts, drain: DrainFacts): ReplanDecision {
+function decideDrain({ plan, stateEffect, allowsStateLoss, freeze }: ReplanFacts, drain: DrainFacts): ReplanDecision {
   const reason = "drain" as const;
   const cause = `drain of ${drain.clusters.join(", ")} by ${drain.by}`;
   const block = (code: string, why: string): ReplanDecision => ({
@@ -97,6 +99,15 @@ function decideDrain({ plan, stateEffect, allowsStateLoss }: ReplanFacts, drain:
   if (drain.failedRevision !== undefined) {
     const failed = `the replacement of revision ${drain.failedRevision} did not become available`;
     return block("gate", `${failed}; see its outcome in the history, fix the cause, and drain again`);
+  }
+  if (freeze !== undefined) {
+    return {
+      action: "block",
+      reason,
+      code: "frozen",
+      message: `${cause}: not during ${freeze.text}`,
+      retryAtMs: freeze.untilMs,
+    };
   }
   return { action: "apply", reason, message: `${cause}: ${firstOf(plan.texts)}` };
 }
@@ -125,11 +136,21 @@ interface ReachedLimit {
 }
 
 /** The limit of automatic changes that is reached, with the time when it ends; the longest one. */
-function reachedLimit({ owner, nowMs, changes, settings }: ReplanFacts): ReachedLimit | undefined {
+function reachedLimit({
+  owner,
+  nowMs,
+  changes,
+  settings,
+  freeze,
+  lostClusters,
+}: ReplanFacts): ReachedLimit | undefined {
   const recent = changes.changes.filter(({ atMs }) => atMs > nowMs - HOUR_MS);
   const own = changes.changes.filter((change) => change.owner === owner);
   const last = own.at(-1)?.atMs;
   const limits: ReachedLimit[] = [];
+  if (freeze !== undefined && lostClusters.length === 0) {
+    limits.push({ code: "frozen", why: freeze.text, untilMs: freeze.untilMs });
+  }
   if (last !== undefined && nowMs - last < settings.minIntervalMs) {
     limits.push({
       code: "min_interval",

@@ -1,5 +1,11 @@
 import { isFault } from "@oaas/foundation";
-import { ConsistencyModel, ReplanMode, type ClassDeployment, type ClusterName } from "@oaas/models";
+import {
+  ConsistencyModel,
+  ReplanMode,
+  type ClassDeployment,
+  type ClusterName,
+  type FreezeWindowName,
+} from "@oaas/models";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
@@ -31,7 +37,7 @@ afterEach(async () => {
 });
 
 async function deploy(more: Partial<ClassDeployment> = {}, clusters: readonly string[] = []): Promise<void> {
-  manager = await fixture.manager();
+  manager = await fixture.manager(fixture.managerOptions);
   manager.drift.start();
   manager.replanner.start();
   const deployment = deploymentFor(clusters, { allowBestEffort: false, ...more });
@@ -143,6 +149,63 @@ describe("a lost cluster", () => {
     manager.replanner.notify();
     await fixture.advance(MINUTE_MS);
     expect(clusters()).toEqual(["a", "c"]);
+  });
+});
+
+describe("without a lost cluster", () => {
+  const FUNCTION = "Order.place";
+  const measured = { [FUNCTION]: { replicas: 1, isOutdated: false } };
+  const recommend = async (replicas: number): Promise<void> => {
+    measured[FUNCTION] = { replicas, isOutdated: false };
+    manager.replanner.notify();
+    await fixture.advance(MINUTE_MS);
+  };
+  const start = async (mode?: ReplanMode): Promise<void> => {
+    measured[FUNCTION] = { replicas: 1, isOutdated: false };
+    const recommended = (): typeof measured => ({ ...measured });
+    fixture.replanOptions = { recommended };
+    fixture.managerOptions = { recommended };
+    await deploy({ nfr: { minThroughputRps: 100 }, ...(mode === undefined ? {} : { replan: mode }) });
+  };
+
+  test("proposes the scale that a cluster recommends", async () => {
+    await start();
+    await recommend(6);
+    expect(await replan()).toMatchObject({
+      state: "proposed",
+      reason: "scale",
+      message: expect.stringContaining("min_scale changed from 1 to 6"),
+    });
+    const { planDigest = "" } = (await status())!;
+    await apply(planDigest);
+    expect(await revision()).toBe(2);
+  });
+
+  test("applies it with auto, and waits for the end of a freeze window", async () => {
+    await start(ReplanMode.auto);
+    const nowMs = fixture.at.ambient.clock.now();
+    const [begin, end] = [0, 10].map((minutes) => new Date(nowMs + minutes * MINUTE_MS).toISOString());
+    const window = { clusters: [], start: begin!, end: end! };
+    await fixture.drive(manager.parts.freezes.set("w" as FreezeWindowName, window, CALL));
+    await recommend(6);
+    expect(await status()).toMatchObject({ state: "blocked", reason: "scale", retryAt: end });
+    expect(await revision()).toBe(1);
+    await fixture.advance(11 * MINUTE_MS);
+    expect(await revision()).toBe(2);
+  });
+
+  test("adds clusters when the availability of its cluster falls below the target, and ignores small changes", async () => {
+    await deploy({ replan: ReplanMode.auto });
+    const change = async (availability: number): Promise<void> => {
+      fixture.clusters.availabilities.set("a", availability);
+      manager.replanner.notify();
+      await fixture.advance(MINUTE_MS);
+    };
+    await change(0.9948);
+    expect(clusters()).toEqual(["a"]);
+    await change(0.97);
+    expect(clusters()).toEqual(["a", "b", "c"]);
+    expect(await replan()).toMatchObject({ state: "applied", reason: "placement" });
   });
 });
 

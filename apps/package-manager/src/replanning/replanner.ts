@@ -151,7 +151,8 @@ export class Replanner {
       outages.get(cluster)?.since,
       this.#options.recommended(deployment, cluster),
     ]);
-    return JSON.stringify([desired.revision, wanted, world, this.#options.pauses.of(deployment.key)]);
+    const freezes = this.#options.freezes.active(placementEntries(record).map(([cluster]) => cluster));
+    return JSON.stringify([desired.revision, wanted, world, this.#options.pauses.of(deployment.key), freezes]);
   }
 
   async #run(): Promise<void> {

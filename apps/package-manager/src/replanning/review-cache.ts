@@ -1,3 +1,4 @@
+import { sha256Hex } from "@oaas/foundation/hash";
 import { estimateAvailability, type DeploymentKey } from "@oaas/models";
 import type { ClusterEntry, HealthReading } from "../ports.ts";
 import type { Reviewed } from "./review-deployment.ts";
@@ -37,7 +38,7 @@ export class ReviewCache {
 /** Digits of the downtime of a cluster that count as a change: its measurement moves a little with every check. */
 const DIGITS = 2;
 
-/** The facts about clusters that plans depend on, in the precision in which a change matters. */
+/** A digest of the facts about clusters that plans depend on, in the precision in which a change matters. */
 export function fingerprintOf(readings: readonly HealthReading[], entries: readonly ClusterEntry[]): string {
   const priors = new Map(entries.map(({ name, availability }) => [name, availability]));
   const facts = readings.map(({ cluster, health, error, breaker }) => {
@@ -45,5 +46,5 @@ export function fingerprintOf(readings: readonly HealthReading[], entries: reado
     const estimate = estimateAvailability(health, priors.get(cluster));
     return [rest, estimate && (1 - estimate.value).toPrecision(DIGITS), error !== undefined, breaker];
   });
-  return JSON.stringify([facts, entries.map(({ url: _url, ...entry }) => entry)]);
+  return sha256Hex(JSON.stringify([facts, entries.map(({ url: _url, ...entry }) => entry)]));
 }

@@ -10,15 +10,17 @@ import {
   type DeploymentSnapshot,
 } from "../deployments/deployment-snapshot.ts";
 import type { DeploymentPauses } from "../deployments/deployment-pauses.ts";
+import type { StoredFreezeCalendar } from "../deployments/freeze-calendar.ts";
 import type { Planning } from "../deployments/planning/planning.ts";
 import type { SagaLauncher } from "../deployments/saga-launcher.ts";
-import { stageRollOut } from "../deployments/stage-deployment.ts";
+import { affectedClusters, stageRollOut } from "../deployments/stage-deployment.ts";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { stateMove } from "../planner/what-if/state-move.ts";
 import type { BackgroundAudit, Drain } from "../ports.ts";
 import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
 import { placementEntries, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
+import { freezeText } from "../records/freeze-window.ts";
 import { withChange, type ReplanSettings } from "../records/automatic-changes.ts";
 import { BACKGROUND } from "../records/deployment-saga.ts";
 import { describesRevision, ownerOf, type ClusterOutage, type ReplanRecord } from "../records/replan-record.ts";
@@ -39,6 +41,7 @@ export interface ReviewDeps {
   readonly sender: Pick<UnitSender, "digest">;
   readonly policy: RolloutPolicy;
   readonly pauses: Pick<DeploymentPauses, "of" | "stageUnpaused">;
+  readonly freezes: Pick<StoredFreezeCalendar, "active" | "stageUnfrozen">;
   readonly replans: ReplanStore;
   readonly settings: ReplanSettings;
   readonly audit: BackgroundAudit;
@@ -101,6 +104,7 @@ export async function reviewDeployment(
   const stateEffect = isNew ? stateMove(before, next, lost) : undefined;
   const owner = ownerOf(record);
   const namesClusters = record.deployment.targetClusters.length > 0;
+  const freezes = isNew ? deps.freezes.active(affectedClusters(next, snapshot)) : [];
   const decision = decideReplan({
     owner,
     mode: mode === ReplanMode.off ? ReplanMode.propose : mode,
@@ -120,6 +124,9 @@ export async function reviewDeployment(
       : planned.ok
         ? { kind: "same", namesClusters }
         : { kind: "refused", message: planned.error.message },
+    ...(freezes[0] === undefined
+      ? {}
+      : { freeze: { text: freezeText(freezes), untilMs: Date.parse(freezes[0].until) } }),
     ...(stateEffect === undefined ? {} : { stateEffect }),
     allowsStateLoss: record.deployment.replanAllowStateLoss === true,
     changes: automatic?.record ?? { changes: [] },
@@ -307,8 +314,12 @@ async function apply(deps: ReviewDeps, change: AutomaticRollOut): Promise<void> 
     const applied = replans.stageReplan(key, stored, { ...replan, revision: staged.revision });
     const references = await planning.stageClusterReferences(plan, withdrawn);
     const unpaused = await deps.pauses.stageUnpaused(key);
+    const unfrozen =
+      replan.lostClusters.length > 0
+        ? { writes: [] }
+        : await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot));
     const operations = staged.operation === undefined ? [] : [staged.operation];
-    await launcher.commit(operations, [references, unpaused, applied, ...staged.parts, ...also]);
+    await launcher.commit(operations, [references, unpaused, unfrozen, applied, ...staged.parts, ...also]);
     end({ status: 200, reason: replan.message });
     logger.info("applied re-plan", {
       [LOG_FIELDS.deploymentId]: key,

@@ -11,6 +11,8 @@ import {
   type Committed,
   type Stored,
   type Transaction,
+  type ViewPage,
+  type ViewQuery,
 } from "@oaas/storage";
 import { ActiveRuns, type ActiveRunsOptions } from "./active-runs.ts";
 import { leaseLost, EngineInstance } from "./instance.ts";
@@ -69,6 +71,7 @@ export class SagaEngine {
     this.#runs = new ActiveRuns({ ...options, sagas: this.#sagas, instance: this.#instance });
     this.#view = new CollectionView(this.#sagas, {
       ambient,
+      orders: { started_at: ({ record }) => record.startedAt },
       onChange: (subjects) => {
         for (const subject of subjects) {
           const stored = this.#view.get(subject);
@@ -122,6 +125,11 @@ export class SagaEngine {
   /** The saga of a subject from the view in memory. */
   peek(subject: string): SagaRecord | undefined {
     return this.#view.get(subject)?.record;
+  }
+
+  /** One page of the newest saga of each subject, from the view in memory, newest first. */
+  list(query: Omit<ViewQuery<SagaRecord>, "order" | "descending">): ViewPage<SagaRecord> {
+    return this.#view.page({ ...query, order: "started_at", descending: true });
   }
 
   /**

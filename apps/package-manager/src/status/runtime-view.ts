@@ -43,6 +43,7 @@ export class RuntimeView {
   readonly #maxUnits: number;
   readonly #clusters = new Map<ClusterName, ClusterUnits>();
   readonly #listeners = new Set<RuntimeListener>();
+  #version = 0;
 
   constructor(clock: Clock, maxUnits: number = MAX_UNITS) {
     this.#clock = clock;
@@ -53,6 +54,11 @@ export class RuntimeView {
   onChange(listener: RuntimeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Changes with every change of a unit or of a cluster. */
+  get version(): number {
+    return this.#version;
   }
 
   syncState(cluster: ClusterName): SyncState {
@@ -88,6 +94,7 @@ export class RuntimeView {
 
   /** Applies a change of a watch or list. */
   apply(cluster: ClusterName, change: RuntimeChange, mode: "live" | "polled"): void {
+    if (change.type !== "alive") this.#version += 1;
     const state = this.#stateOf(cluster);
     state.mode = mode;
     state.error = undefined;
@@ -113,12 +120,14 @@ export class RuntimeView {
     const state = this.#stateOf(cluster);
     const known = state.units.find(report)?.report;
     if (known !== undefined && known.runtime.updatedAt > report.runtime.updatedAt) return false;
+    this.#version += 1;
     this.#put(cluster, state, report);
     return true;
   }
 
   /** Marks a cluster as not followed. */
   markLost(cluster: ClusterName, error: string): void {
+    this.#version += 1;
     const state = this.#stateOf(cluster);
     state.error = error;
     state.listed = undefined;
@@ -126,6 +135,7 @@ export class RuntimeView {
 
   /** Removes a cluster that is not registered any more. */
   forget(cluster: ClusterName): void {
+    this.#version += 1;
     const state = this.#clusters.get(cluster);
     this.#clusters.delete(cluster);
     for (const { report } of state?.units.values() ?? []) this.#notify(cluster, removalOf(report));

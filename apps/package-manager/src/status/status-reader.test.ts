@@ -52,7 +52,7 @@ function readerOver(
     view,
     gateway,
     classes: () => classes,
-    ...(defaultCluster === undefined ? {} : { defaultCluster: defaultCluster as ClusterName }),
+    defaultCluster: () => defaultCluster as ClusterName | undefined,
     clusters: {
       list: () => [...world.keys()].map(entry),
       get: (name) => (world.has(name) ? entry(name) : undefined),

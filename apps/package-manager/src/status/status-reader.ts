@@ -1,6 +1,7 @@
 import { omitUndefined, type Explanation } from "@oaas/contracts/rest";
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type {
+  ActiveFreeze,
   ComponentUsage,
   ClassDefinition,
   ClassRuntime,
@@ -14,7 +15,7 @@ import type {
   DeploymentStatus,
   OperationStatus,
 } from "@oaas/models";
-import { pageOf } from "@oaas/storage";
+import { pageOf, type Ordered } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { UnitAddress } from "../records/unit-table.ts";
@@ -22,7 +23,7 @@ import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
 import { ownEntry, type DeploymentPlan } from "../planner/plan-types.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
-import type { Call, ListPage, PageRequest, StatusReader } from "../use-cases.ts";
+import type { Call, ListPage, RuntimeListQuery, StatusReader } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
 import {
@@ -35,6 +36,7 @@ import {
 import { withPlan } from "./planned-status.ts";
 import type { ReadGateway } from "./read-timeout.ts";
 import type { ReplanStatusReader } from "./replan-status.ts";
+import { orderRuntimes, RuntimeLists, runtimeOrder } from "./runtime-list.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -60,8 +62,14 @@ export interface StatusReaderDeps {
   readonly metricsOf?: (cluster: ClusterName, unitId: UnitId) => readonly ReportedMetric[];
   readonly replans?: Pick<ReplanStatusReader, "read">;
   readonly pauseOf?: (key: DeploymentKey) => DeploymentPause | undefined;
+  readonly freezesOf?: (clusters: readonly ClusterName[]) => readonly ActiveFreeze[];
   /** Preferred when several clusters have the unit. */
-  readonly defaultCluster?: ClusterName;
+  readonly defaultCluster?: () => ClusterName | undefined;
+}
+
+interface RuntimeList {
+  readonly list: Ordered<ClassRuntime>;
+  readonly missing: readonly ClusterName[];
 }
 
 /**
@@ -71,9 +79,11 @@ export interface StatusReaderDeps {
  */
 export class ClusterStatusReader implements StatusReader {
   readonly #deps: StatusReaderDeps;
+  readonly #lists: RuntimeLists<RuntimeList>;
 
   constructor(deps: StatusReaderDeps) {
     this.#deps = deps;
+    this.#lists = new RuntimeLists(deps.view);
   }
 
   async status(key: DeploymentKey): Promise<DeploymentStatus> {
@@ -97,7 +107,13 @@ export class ClusterStatusReader implements StatusReader {
     const notServing = new Set(status.clusters.flatMap((each) => (each.serving ? [] : [each.cluster])));
     const replan = await this.#deps.replans?.read(key, record, notServing);
     const planned = withPlan(status, await plan, observations, (name) => this.#deps.clusters.get(name)?.cost);
-    return omitUndefined({ ...planned, replan, pause: this.#deps.pauseOf?.(key) });
+    const freezes = this.#deps.freezesOf?.(placementEntries(record).map(([cluster]) => cluster)) ?? [];
+    return omitUndefined({
+      ...planned,
+      replan,
+      pause: this.#deps.pauseOf?.(key),
+      freezes: freezes.length === 0 ? undefined : freezes,
+    });
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {
@@ -136,21 +152,28 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   async runtimes(
-    query: RuntimeQuery & PageRequest & { readonly cluster?: ClusterName },
+    query: RuntimeListQuery,
   ): Promise<ListPage<ClassRuntime> & { readonly missing: readonly ClusterName[] }> {
-    const { clusters } = this.#deps;
-    const { cluster } = query;
+    const { clusters, view } = this.#deps;
+    const { cluster, limit: _limit, offset: _offset, pageToken: _pageToken, ...filter } = query;
     this.#assertKnown(cluster);
     const names = cluster === undefined ? clusters.list().map(({ name }) => name) : [cluster];
-    const reports = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
-    const missing = names.filter((_, index) => reports[index] === undefined);
-    // Clusters are sorted by name and their units by id, so the list is sorted.
-    const all = reports.flatMap((ofCluster) => ofCluster ?? []);
-    const keys = all.map(({ runtime: { cluster: name = "" }, unitId, namespace = "" }) =>
-      [name, unitId, namespace].join("\u0000"),
-    );
-    const list = { items: all.map(({ runtime }) => runtime), keys };
-    return { ...pageOf(list, { order: "cluster", ...boundedPage(query) }), missing };
+    const create = async (): Promise<RuntimeList> => {
+      const reports = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
+      const missing = names.filter((_, index) => reports[index] === undefined);
+      // Clusters are sorted by name and their units by id, so the list is sorted.
+      return {
+        list: orderRuntimes(
+          reports.flatMap((ofCluster) => ofCluster ?? []),
+          query,
+        ),
+        missing,
+      };
+    };
+    // Answers of clusters are not kept: nothing tells when they change.
+    const isFollowed = query.environment === undefined && names.every((name) => view.syncState(name) === "live");
+    const { list, missing } = await (isFollowed ? this.#lists.get(JSON.stringify([names, filter]), create) : create());
+    return { ...pageOf(list, { ...runtimeOrder(query.sort), ...boundedPage(query) }), missing };
   }
 
   async explain(key: DeploymentKey, cluster?: ClusterName, call?: Call): Promise<Explanation> {
@@ -194,7 +217,8 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   #defaultFirst(): readonly ClusterName[] {
-    const { clusters, defaultCluster } = this.#deps;
+    const { clusters } = this.#deps;
+    const defaultCluster = this.#deps.defaultCluster?.();
     const isDefault = (name: ClusterName): number => (name === defaultCluster ? 0 : 1);
     return clusters
       .list()

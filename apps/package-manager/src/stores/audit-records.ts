@@ -191,11 +191,12 @@ function pageAfter(after: string | undefined, limit: number) {
   return { limit: Math.min(limit, MAX_PAGE), ...(after === undefined ? {} : { after }) };
 }
 
-function matcher({ actor, action, target }: AuditQuery): (entry: AuditEntry) => boolean {
+function matcher({ actor, action, target, outcome }: AuditQuery): (entry: AuditEntry) => boolean {
   return (entry) =>
     (actor === undefined || entry.actor.subject === actor || entry.actor.name === actor) &&
     (action === undefined || entry.action === action) &&
-    (target === undefined || entry.target.includes(target));
+    (target === undefined || entry.target.includes(target)) &&
+    (outcome === undefined || entry.outcome === outcome);
 }
 
 function entryOf(value: string): AuditEntry | undefined {

@@ -189,6 +189,8 @@ export class DeploymentFixture {
   /** Options of the drift reconcilers that are created next. */
   driftOptions: Partial<DriftReconcilerOptions> = {};
   replanOptions: Partial<ReplannerOptions> = {};
+  /** Options that a test passes to several managers. */
+  managerOptions: Partial<DeploymentPartsOptions> = {};
   replanSettings: ReplanSettings = {
     clusterLostMs: 300_000,
     minIntervalMs: 0,

@@ -47,6 +47,8 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   readonly failing = new Map<ClusterName, "degraded" | "down">();
   readonly removed = new Set<string>();
   readonly cordons = new Map<string, Cordon>();
+  /** Availabilities in health readings; 0.995 by default. */
+  readonly availabilities = new Map<string, number>();
   /** The number of writes of each unit, by `cluster/unitId`. */
   readonly generations = new Map<string, number>();
 
@@ -194,7 +196,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     const health: ClusterHealth = {
       cluster,
       status: ClusterStatus.healthy,
-      availability: 0.995,
+      availability: this.availabilities.get(cluster) ?? 0.995,
       acceptsNamespace: true,
       defaultNamespace: "default",
     };

@@ -16,6 +16,7 @@ export function clientNamesKind<const Role extends string>(
   return {
     label: "comma-separated list of CN:name=role, DNS:name=role, URI:name=role or *=role",
     echo: true,
+    written: "list",
     parse: (text) => {
       const rules: ClientNameSetting<Role>[] = [];
       const violations: Violation[] = [];

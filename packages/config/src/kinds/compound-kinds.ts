@@ -8,6 +8,7 @@ export function listKind<T = string>(of?: Kind<T, never>): Kind<readonly T[]> {
   return {
     label: of === undefined ? "comma-separated list" : `comma-separated list of ${item.label}`,
     echo: item.echo,
+    written: "list",
     parse: (text) => {
       const values: T[] = [];
       const violations: Violation[] = [];
@@ -28,6 +29,7 @@ export function keyValuesKind(): Kind<Readonly<Record<string, string>>> {
   return {
     label: "comma-separated list of key=value",
     echo: true,
+    written: "mapping",
     parse: (text) => {
       const pairs = new Map<string, string>();
       for (const part of splitItems(text)) {
@@ -55,6 +57,7 @@ export function jsonKind<T>(label: string, check: (value: unknown) => Result<T, 
   return {
     label: `JSON: ${label}`,
     echo: false,
+    written: "document",
     parse: (text) => {
       const parsed = parseJson(text);
       return parsed.ok ? check(parsed.value) : parsed;

@@ -15,6 +15,8 @@ export interface Kind<T, D = T> {
   /** Formats the value as a user would write it. */
   show(value: T): string;
   fromDefault(written: D): T;
+  /** What a configuration file may contain in place of the text: a list, a mapping, or any document. Default: a scalar. */
+  readonly written?: "list" | "mapping" | "document";
 }
 
 /** Rejects a text. The message completes "NAME: …". */

@@ -1,5 +1,6 @@
+import { fileKeyForFile, fileKeyOf } from "../file/file-keys.ts";
 import { memberVariable } from "../schema/family.ts";
-import type { ConfigSchema } from "../schema/define-config.ts";
+import type { ConfigSchema, Placed } from "../schema/define-config.ts";
 import { MASK, maskText } from "./mask.ts";
 import type { VariableSpec } from "../schema/variable.ts";
 
@@ -14,6 +15,10 @@ export interface Description {
   readonly example: string | undefined;
   readonly secret: boolean;
   readonly fromFile: boolean;
+  /** Key in the configuration file; undefined if the file cannot set it. */
+  readonly fileKey: string | undefined;
+  /** Whether a change of the configuration file takes effect without a restart. */
+  readonly reloads: boolean;
 }
 
 /** Variables of one group of the schema; the top-level group has no title. */
@@ -25,20 +30,29 @@ export interface DescribedGroup {
 /** Describes a schema group by group, in the order of declaration. */
 export function describeSchema(schema: ConfigSchema<unknown>): readonly DescribedGroup[] {
   const groups = new Map<string, Description[]>();
-  const add = (path: readonly string[], spec: VariableSpec): void => {
+  const add = (path: readonly string[], spec: VariableSpec, fileKey?: string): void => {
     const title = path.length > 1 ? titleOf(path.slice(0, -1)) : "";
+    const description = describeVariable(spec, fileKey);
     const group = groups.get(title);
-    if (group === undefined) groups.set(title, [describeVariable(spec)]);
-    else group.push(describeVariable(spec));
+    if (group === undefined) groups.set(title, [description]);
+    else group.push(description);
   };
-  for (const { path, at } of schema.variables) add(path, at);
+  for (const variable of schema.variables) add(variable.path, variable.at, fileKeyText(schema, variable));
   for (const { path, at } of schema.families) {
     for (const member of at.members.values()) add([...path, ""], memberVariable(at, member));
   }
   return [...groups].map(([title, variables]) => ({ title, variables }));
 }
 
-function describeVariable(spec: VariableSpec): Description {
+/** The key of a secret is that of the file which contains it. */
+function fileKeyText(schema: ConfigSchema<unknown>, variable: Placed<VariableSpec>): string | undefined {
+  const path = schema.configFile === undefined ? undefined : fileKeyOf(variable);
+  const { secret, secretMembers, fromFile } = variable.at;
+  if (path === undefined || !secret || secretMembers.length > 0) return path?.join(".");
+  return fromFile ? fileKeyForFile(path).join(".") : undefined;
+}
+
+function describeVariable(spec: VariableSpec, fileKey: string | undefined): Description {
   return {
     name: spec.name,
     aliases: spec.aliases,
@@ -48,6 +62,8 @@ function describeVariable(spec: VariableSpec): Description {
     example: spec.example,
     secret: spec.secret,
     fromFile: spec.fromFile,
+    fileKey,
+    reloads: fileKey !== undefined && spec.reloads,
   };
 }
 

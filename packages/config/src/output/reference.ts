@@ -4,18 +4,21 @@ import { describeSchema, type Description } from "./describe-schema.ts";
 /** Returns the reference page of the settings of several programs, in Markdown. */
 export function configReference(schemas: readonly ConfigSchema<unknown>[]): string {
   const sections = schemas.map((schema) => {
+    const hasFile = schema.configFile !== undefined;
     const groups = describeSchema(schema).map(({ title, variables }) =>
       [
         ...(title === "" ? [] : [`### ${title}`, ""]),
-        "| Variable | Type | Default | Meaning |",
-        "|---|---|---|---|",
-        ...variables.map(row),
+        ...(hasFile ? ["| Variable | File key | Type | Default | Meaning |", "|---|---|---|---|---|"] : []),
+        ...(hasFile ? [] : ["| Variable | Type | Default | Meaning |", "|---|---|---|---|"]),
+        ...variables.map((variable) => row(variable, hasFile)),
         "",
       ].join("\n"),
     );
     const unknown = schema.prefixes.map((prefix) => code(`${prefix}*`)).join(", ");
     const guard = unknown === "" ? [] : [`A variable ${unknown} that is not listed here is an error.`, ""];
-    return [`## ${schema.title}`, "", ...guard, ...groups, ...removedSection(schema)].join("\n");
+    return [`## ${schema.title}`, "", ...guard, ...fileSection(schema), ...groups, ...removedSection(schema)].join(
+      "\n",
+    );
   });
   return [
     "# Configuration",
@@ -24,8 +27,16 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
     "variable (`--http-port=80` or `--http-port 80` for `HTTP_PORT`). An empty value counts as not set. `--print-config` prints the effective",
     "values and their sources.",
     "",
+    "The managers also read a [configuration file](../guides/configuration-files.md) in YAML, with the keys of the column",
+    "_File key_; flags and variables override it. A change of a setting marked _reloaded_ takes effect within seconds.",
+    "",
     ...sections,
   ].join("\n");
+}
+
+function fileSection({ configFile }: ConfigSchema<unknown>): string[] {
+  if (configFile === undefined) return [];
+  return [`${code("--config FILE")} or ${code(configFile)} names the configuration file.`, ""];
 }
 
 function removedSection({ removedSettings }: ConfigSchema<unknown>): string[] {
@@ -42,15 +53,17 @@ function removedSection({ removedSettings }: ConfigSchema<unknown>): string[] {
   ];
 }
 
-function row(variable: Description): string {
+function row(variable: Description, hasFile: boolean): string {
   const names = [variable.name, ...variable.aliases].map(code).join("<br>also ");
   const meaning = [
     variable.doc,
+    ...(variable.reloads ? ["_Reloaded._"] : []),
     ...(variable.secret ? ["Secret."] : []),
     ...(variable.fromFile ? [`${code(`${variable.name}_FILE`)} can name a file with the value.`] : []),
     ...(variable.example === undefined ? [] : [`Example: ${code(variable.example)}`]),
   ].join(" ");
-  return `| ${[names, escape(variable.type), escape(variable.defaults), escape(meaning)].join(" | ")} |`;
+  const fileKey = hasFile ? [variable.fileKey === undefined ? "–" : code(variable.fileKey)] : [];
+  return `| ${[names, ...fileKey, escape(variable.type), escape(variable.defaults), escape(meaning)].join(" | ")} |`;
 }
 
 function code(text: string): string {

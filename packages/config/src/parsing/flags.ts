@@ -8,18 +8,31 @@ export interface Flags {
 
 /** Mode of the program, and the remaining flags for `parseConfig`. */
 export interface CommandLine {
-  readonly mode: "run" | "help" | "print-config";
+  readonly mode: "run" | "help" | "print-config" | "validate" | "validate-help";
   readonly args: readonly string[];
 }
 
-/** Separates `--help` (`-h`) and `--print-config` from the flags that set variables. */
+/**
+ * Separates the command `config validate [FILE]`, `--help` (`-h`) and `--print-config` from the flags that set
+ * variables.
+ */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const hasHelp = args.some((arg) => arg === "--help" || arg === "-h");
+  if (args[0] === "config") return readConfigCommand(args.slice(1), hasHelp);
   const hasPrintConfig = args.includes("--print-config");
   return {
     mode: hasHelp ? "help" : hasPrintConfig ? "print-config" : "run",
     args: args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "--print-config"),
   };
+}
+
+/** `validate FILE` is `validate --config FILE`. Anything else shows the help of the command. */
+function readConfigCommand([command, ...rest]: readonly string[], hasHelp: boolean): CommandLine {
+  if (hasHelp || command !== "validate")
+    return { mode: "validate-help", args: hasHelp ? [] : [command ?? "without a subcommand"] };
+  const [file] = rest;
+  const isFile = file !== undefined && !file.startsWith("--");
+  return { mode: "validate", args: isFile ? ["--config", file, ...rest.slice(1)] : rest };
 }
 
 /**

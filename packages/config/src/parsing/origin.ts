@@ -1,4 +1,5 @@
 import { unreachable } from "@oaas/foundation";
+import type { FilePlace } from "../file/read-config-file.ts";
 import { flagOf } from "./flags.ts";
 
 /** Source of an effective value. */
@@ -8,6 +9,7 @@ export type Origin =
   | { readonly from: "profile"; readonly profile: string }
   | { readonly from: "env"; readonly name: string }
   | { readonly from: "alias"; readonly name: string }
+  | { readonly from: "config-file"; readonly place: FilePlace }
   | { readonly from: "file"; readonly name: string; readonly file: string }
   | { readonly from: "flag"; readonly name: string }
   | { readonly from: "not-used"; readonly reason: string };
@@ -25,6 +27,8 @@ export function originText(origin: Origin): string {
       return "environment";
     case "alias":
       return `environment, as ${origin.name}`;
+    case "config-file":
+      return `${origin.place.file}:${origin.place.line}, ${origin.place.key}`;
     case "file":
       return `file ${origin.file}, from ${origin.name}`;
     case "flag":

@@ -1,4 +1,5 @@
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import type { FilePlace, FileValue, FileValues } from "../file/read-config-file.ts";
 import { fileVariable } from "../schema/family.ts";
 import { flagOf } from "./flags.ts";
 import { isInjectedPort } from "./kubernetes-injected.ts";
@@ -13,6 +14,8 @@ export interface Inputs {
   readonly flags: ReadonlyMap<string, string | undefined>;
   /** Throws when the file cannot be read. */
   readonly readFile: ((path: string) => string) | undefined;
+  /** The values of the configuration file; undefined without one. */
+  readonly file: FileValues | undefined;
   /** The selected profile; undefined until it is known. */
   readonly profile: string | undefined;
 }
@@ -23,6 +26,8 @@ export interface Resolved {
   readonly origin: Origin;
   readonly value: unknown;
   readonly violations: readonly Violation[];
+  /** The value of the configuration file, if it is in effect. */
+  readonly inFile?: FileValue;
 }
 
 /** A text found for a variable, and the name of its source. */
@@ -32,9 +37,16 @@ interface Found {
   readonly origin: Origin;
 }
 
-/** Resolves a variable: flag, then environment or file, then default of the profile, then default. */
+/** Resolves a variable: flag, environment, configuration file, default of the profile, default. */
 export function resolveVariable(spec: VariableSpec, inputs: Inputs): Resolved {
-  const found = findFlags(spec, inputs) ?? findInEnvironment(spec, inputs);
+  const given = findFlags(spec, inputs) ?? findInEnvironment(spec, inputs);
+  const isUnset = given.ok && given.value.length === 0;
+  const inFile = isUnset && !isUnsetByFlag(spec, inputs) ? inputs.file?.values.get(spec.name) : undefined;
+  if (inFile === undefined) return resolveFound(spec, given, inputs);
+  return { ...resolveFound(spec, findInFile(spec, inFile, inputs), inputs), inFile };
+}
+
+function resolveFound(spec: VariableSpec, found: Finding, inputs: Inputs): Resolved {
   if (!found.ok) return { spec, origin: { from: "unset" }, value: undefined, violations: found.error };
   const [first, ...others] = found.value;
   if (first === undefined) return defaultOf(spec, inputs.profile);
@@ -78,6 +90,17 @@ function findInEnvironment(spec: VariableSpec, inputs: Inputs): Finding {
   });
 }
 
+function isUnsetByFlag(spec: VariableSpec, { flags }: Inputs): boolean {
+  return flags.size > 0 && namesOf(spec).some(({ name }) => flags.has(name));
+}
+
+function findInFile({ name }: VariableSpec, { text, namesFile, placeOf }: FileValue, inputs: Inputs): Finding {
+  const place = placeOf();
+  if (!namesFile) return ok([{ name, text, origin: { from: "config-file", place } }]);
+  const found = readNamedFile(name, text, inputs, place);
+  return found.ok ? ok([found.value]) : found;
+}
+
 function namesOf(spec: VariableSpec): { readonly name: string; readonly isFile: boolean }[] {
   const names = [spec.name, ...spec.aliases];
   const plain = names.map((name) => ({ name, isFile: false }));
@@ -95,7 +118,12 @@ function collect<N>(names: readonly N[], find: (name: N) => Result<Found | undef
   return violations.length > 0 ? err(violations) : ok(found);
 }
 
-function readNamedFile(name: string, file: string, inputs: Inputs): Result<Found, readonly Violation[]> {
+function readNamedFile(
+  name: string,
+  file: string,
+  inputs: Inputs,
+  place?: FilePlace,
+): Result<Found, readonly Violation[]> {
   const reject = (message: string): Result<never, readonly Violation[]> =>
     err([{ path: pathOf(ROOT_PATH, name), message }]);
   if (inputs.readFile === undefined) return reject("names a file, but reading files is not supported here");
@@ -103,7 +131,7 @@ function readNamedFile(name: string, file: string, inputs: Inputs): Result<Found
     const text = inputs.readFile(file).replace(/(?<![\r\n])[\r\n]+$/, "");
     return text === ""
       ? reject(`names the empty file ${file}`)
-      : ok({ name, text, origin: { from: "file", name, file } });
+      : ok({ name, text, origin: { from: "file", name: place?.key ?? name, file } });
   } catch (thrown) {
     return reject(`cannot read the file ${file}${reason(thrown)}`);
   }

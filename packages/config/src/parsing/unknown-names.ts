@@ -1,4 +1,5 @@
 import { nearest, pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { configFileNames } from "../file/config-file-path.ts";
 import type { ConfigSchema } from "../schema/define-config.ts";
 import { memberVariable, nameOf, spellings, type Family } from "../schema/family.ts";
 import { flagOf } from "./flags.ts";
@@ -7,7 +8,11 @@ import type { Inputs } from "./resolve-variable.ts";
 
 /** Returns all names in a schema except families. */
 export function knownNames(schema: ConfigSchema<unknown>): ReadonlySet<string> {
-  return new Set([...schema.variables.flatMap(({ at }) => spellings(at)), ...schema.removedSettings.keys()]);
+  return new Set([
+    ...schema.variables.flatMap(({ at }) => spellings(at)),
+    ...schema.removedSettings.keys(),
+    ...configFileNames(schema),
+  ]);
 }
 
 /** Returns a violation with the nearest known name for each undeclared flag and variable. */

@@ -1,4 +1,5 @@
 import { memberVariable, spellings } from "./family.ts";
+import { fileKeys } from "../file/file-keys.ts";
 import type { ConfigSchema } from "./define-config.ts";
 import type { VariableSpec } from "./variable.ts";
 
@@ -20,6 +21,11 @@ export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: strin
       checkVariable(variable, schema);
       addNames(variable, usedNames);
     }
+  }
+  if (schema.configFile !== undefined) {
+    checkName(schema.configFile);
+    if (usedNames.has(schema.configFile)) fail(schema.configFile, "is declared twice");
+    fileKeys(schema);
   }
   for (const name of schema.removedSettings.keys()) {
     checkName(name);

@@ -38,6 +38,8 @@ export interface ConfigSchema<C> {
   readonly families: readonly Placed<Family<unknown>>[];
   /** Names that are accepted and have no effect, each with the reason. The configuration does not hold them. */
   readonly removedSettings: ReadonlyMap<string, string>;
+  /** Variable that names the configuration file, as the flag --config does; undefined if the program reads none. */
+  readonly configFile: string | undefined;
   /** Checks rules between variables. A method, so that every schema is a `ConfigSchema<unknown>`. */
   check(config: C): readonly Violation[];
 }
@@ -54,6 +56,8 @@ export interface SchemaOptions<S extends Shape> {
    * `--help` and the reference list them, and the service logs a warning for each one that is set.
    */
   readonly removedSettings?: Readonly<Record<string, readonly string[]>>;
+  /** Variable that names a configuration file in YAML. Without it the program reads none. */
+  readonly configFile?: string;
   /** Rules between variables, checked when every variable is valid; paths are `$.VARIABLE_NAME`. */
   readonly checks?: readonly ((config: ConfigOf<S>) => readonly Violation[])[];
 }
@@ -82,6 +86,7 @@ export function defineConfig<const S extends Shape>(options: SchemaOptions<S>): 
     variables,
     families,
     removedSettings: new Map(removedSettings),
+    configFile: options.configFile,
     check: (config) => checks.flatMap((check) => check(config)),
   };
   checkDefinition(schema, profile);

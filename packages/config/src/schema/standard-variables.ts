@@ -36,6 +36,7 @@ export function loggingVariables(...aliases: readonly string[]) {
       .as(logLevelKind())
       .alias(...aliases, "RUST_LOG")
       .default("info")
+      .reloads()
       .doc("Lowest severity that is logged."),
     format: env("LOG_FORMAT")
       .oneOf(["json", "plain", "auto"], { pretty: "plain", text: "plain", compact: "plain" })

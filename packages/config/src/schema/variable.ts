@@ -28,6 +28,12 @@ export interface VariableSpec {
   readonly secret: boolean;
   /** Whether `<NAME>_FILE` may name a file with the value. */
   readonly fromFile: boolean;
+  /** Members of a document that are secrets; the rest of it is not. */
+  readonly secretMembers: readonly string[];
+  /** Last key in the configuration file, if it differs from the key in the schema; false if the file cannot set it. */
+  readonly fileKey: string | false | undefined;
+  /** Whether a change of the configuration file takes effect without a restart. */
+  readonly reloads: boolean;
 }
 
 declare const valueType: unique symbol;
@@ -54,9 +60,19 @@ export interface Variable<V, T = V, D = T> {
   doc(text: string): Variable<V, T, D>;
   example(text: string): Variable<V, T, D>;
   /** The value is never printed. By default it can also be read from the file that `<NAME>_FILE` names. */
-  secret(options?: { readonly fromFile: boolean }): Variable<V, T, D>;
+  secret(options?: SecretOptions): Variable<V, T, D>;
   /** Allows `<NAME>_FILE` to name a file with the value. */
   fromFile(): Variable<V, T, D>;
+  /** Key in the configuration file. By default the key in the schema, for durations without `Ms`. */
+  fileKey(key: string | false): Variable<V, T, D>;
+  /** A change of the configuration file takes effect without a restart. */
+  reloads(): Variable<V, T, D>;
+}
+
+export interface SecretOptions {
+  readonly fromFile?: boolean;
+  /** The secret members of a document. A configuration file may contain the document without them. */
+  readonly members?: readonly string[];
 }
 
 /** Starts the declaration of a variable; the method selects its type. */
@@ -103,8 +119,11 @@ function declared<V, T, D>(spec: VariableSpec): Variable<V, T, D> {
     alias: (...names) => declared({ ...spec, aliases: [...spec.aliases, ...names] }),
     doc: (doc) => declared({ ...spec, doc }),
     example: (example) => declared({ ...spec, example }),
-    secret: (options) => declared({ ...spec, secret: true, fromFile: options?.fromFile ?? true }),
+    secret: ({ fromFile = true, members = [] } = {}) =>
+      declared({ ...spec, secret: true, fromFile, secretMembers: members }),
     fromFile: () => declared({ ...spec, fromFile: true }),
+    fileKey: (fileKey) => declared({ ...spec, fileKey }),
+    reloads: () => declared({ ...spec, reloads: true }),
   };
 }
 
@@ -120,5 +139,8 @@ function bareSpec(name: string, kind: Kind<unknown, never>): VariableSpec {
     example: undefined,
     secret: false,
     fromFile: false,
+    secretMembers: [],
+    fileKey: undefined,
+    reloads: false,
   };
 }

@@ -815,7 +815,7 @@ export type RenderUnitResponse = Message<"oaas.deployment.RenderUnitResponse"> &
   templateBasis: string;
 
   /**
-   * The class runtime first, then its children by kind and name.
+   * The class runtime first, then the changes of its namespace, then its children by kind and name.
    *
    * @generated from field: repeated oaas.deployment.RenderedObject objects = 4;
    */

@@ -7,7 +7,7 @@
  */
 export { allRoutes, ROUTES, type OperationId } from "./routes/table.ts";
 export { fillPath, pathParameters, ROLES, type RouteResponse, type Role, type Route } from "./routes/route.ts";
-export { HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
+export { CSRF_HEADER, HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
 export { PAGE_LIMITS } from "./routes/query.ts";
 export { readBy } from "./reading/violations.ts";
 export { omitUndefined } from "./reading/fields.ts";
@@ -80,6 +80,7 @@ export { componentUsage } from "./resources/cluster/usage.ts";
 export {
   deploymentStatusToWire,
   deploymentStatusView,
+  operationToWire,
   unitStatusToWire,
 } from "./resources/deployment/deployment-status.ts";
 export { enforcementReportToWire } from "./resources/cluster/nfr-status.ts";
@@ -94,12 +95,15 @@ export {
   revisionView,
   rollbackInput,
 } from "./resources/service/revision.ts";
+export { activeFreeze, freezeWindow } from "./resources/cluster/freeze-window.ts";
 export { deploymentPause } from "./resources/deployment/deployment-pause.ts";
 export { invocationInput, invocationView, logLineView } from "./resources/deployment/function-access.ts";
 export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";
 export { AUDIT_VERSION, auditEntryView, type AuditActor, type AuditEntry } from "./resources/service/audit-entry.ts";
 export { CHAIN_START, sealAuditEntry, verifyAuditLines, type BrokenLine, type Verification } from "./audit-chain.ts";
 export { readinessView, serviceHealthView } from "./resources/service/service-health.ts";
+export { listedOperationView, overviewView } from "./resources/service/overview.ts";
+export { sessionView, SIGN_IN_METHODS } from "./resources/service/session.ts";
 export { topologyToWire, topologyView } from "./resources/cluster/topology.ts";
 export {
   acceptedView,

@@ -1,10 +1,16 @@
+import { limitValue, type Limit } from "./limit.ts";
+
 /** Limits the concurrent uses of each key. */
 export class KeyedLimit {
-  readonly limit: number;
+  readonly #limit: Limit;
   readonly #uses = new Map<string, number>();
 
-  constructor(limit: number) {
-    this.limit = limit;
+  constructor(limit: Limit) {
+    this.#limit = limit;
+  }
+
+  get limit(): number {
+    return limitValue(this.#limit);
   }
 
   /** Counts a use until the returned function is called, once or repeatedly; undefined at the limit. */

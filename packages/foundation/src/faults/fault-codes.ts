@@ -74,6 +74,10 @@ export const FAULT_CODES = {
     meaning: "The roll-out failed in a cluster and was undone.",
     remedy: "Fix the cause reported for each cluster, then repeat the request.",
   },
+  OAAS_DEPLOYMENT_HELD: {
+    meaning: "A pause or a freeze window keeps the deployment from being changed.",
+    remedy: "Wait until it ends, resume the deployment, or let an admin delete the freeze window.",
+  },
   OAAS_DOCUMENTS_REJECTED: {
     meaning: "Documents of a set were rejected, so nothing of the set was applied.",
     remedy: "Fix the cause reported for each rejected document, then apply the whole set again.",

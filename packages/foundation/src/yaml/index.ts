@@ -9,4 +9,5 @@ export {
   type YamlProblem,
   type YamlValue,
 } from "./parse-yaml.ts";
+export { yamlPosition, yamlSource, type YamlPosition } from "./yaml-position.ts";
 export { YAML_FILE_LIMITS, YAML_REQUEST_LIMITS, type YamlLimits } from "./yaml-limits.ts";

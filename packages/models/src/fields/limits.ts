@@ -31,6 +31,7 @@ export const LIST_LIMITS = {
   tags: 256,
   clusters: 1000,
   namespaces: 256,
+  freezeClusters: 100,
   addons: 64,
   collections: 64,
   nodeIds: 100,

@@ -89,6 +89,8 @@ export interface NodeShape {
   /** On the node that has the most. */
   readonly largestFreeCpuMillicores: number;
   readonly largestFreeMemoryBytes: number;
+  /** Extended resources, such as nvidia.com/gpu; one that is not listed is not there. Absent if they are not known. */
+  readonly extended?: Readonly<Record<string, { readonly free: number; readonly largestFree: number }>>;
 }
 
 /** Returns the availability of a cluster: reported, else the share of ready nodes, else undefined. */

@@ -1,3 +1,6 @@
+/** 90 days: a forgotten pause ends. */
+export const MAX_PAUSE_SECONDS = 7_776_000;
+
 /** While it lasts, nothing changes the clusters of a deployment, except its deletion. */
 export interface DeploymentPause {
   readonly by: string;

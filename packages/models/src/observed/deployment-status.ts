@@ -4,6 +4,7 @@ import type { FunctionStatus } from "./class-runtime.ts";
 import type { PlanPrice } from "./plan-price.ts";
 import type { PlannedAvailability, PresentAvailability } from "./planned-availability.ts";
 import type { DeploymentPause } from "./deployment-pause.ts";
+import type { ActiveFreeze } from "./freeze-window.ts";
 import type { ReplanStatus } from "./replan-status.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
 import type { DriftCorrection } from "./drift-correction.ts";
@@ -90,5 +91,7 @@ export interface DeploymentStatus {
   readonly replan?: ReplanStatus;
   /** Present while the deployment is paused. */
   readonly pause?: DeploymentPause;
+  /** Present while a freeze window of one of its clusters, or of all clusters, is active. */
+  readonly freezes?: readonly ActiveFreeze[];
   readonly updatedAt: string;
 }

@@ -50,6 +50,8 @@ export interface Observability {
   readonly meter: PrometheusMeter;
   readonly context: ContextStore;
   readonly tracer: Tracer;
+  /** Changes the level of the log and of all loggers derived from it without a level of their own. */
+  setLogLevel(level: LogThreshold): void;
   /** Sends the spans that wait. */
   close(): Promise<void>;
 }
@@ -57,16 +59,26 @@ export interface Observability {
 /** Creates the real implementations for `main.ts`. Keeps no global state, so several services can share a process. */
 export function createObservability(options: ObservabilityOptions): Observability {
   const context = createAsyncContext();
+  let { level } = options.log;
   const log = createPinoLogger({
     clock: options.ambient.clock,
     context,
-    level: options.log.level,
+    level: () => level,
     destination: selectDestination(options.log),
     fields: { [LOG_FIELDS.service]: options.service, [LOG_FIELDS.version]: options.version },
   });
   const meter = createPrometheusMeter({ ...options.metrics, currentSpan: () => context.current().span });
   const tracing = options.tracing && openTracing(options, options.tracing, { log, meter, context });
-  return { log, meter, context, tracer: tracing?.tracer ?? NOOP_TRACER, close: async () => tracing?.exporter.close() };
+  return {
+    log,
+    meter,
+    context,
+    tracer: tracing?.tracer ?? NOOP_TRACER,
+    setLogLevel: (changed) => {
+      level = changed;
+    },
+    close: async () => tracing?.exporter.close(),
+  };
 }
 
 function openTracing(

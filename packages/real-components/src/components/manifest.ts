@@ -5,6 +5,12 @@ function declare<Name extends string, File extends string>(component: Component<
   return component;
 }
 
+/** Containers, the network of pods, and the libraries that a minimal system may lack. */
+const CONTAINER_PACKAGES =
+  "containerd runc containernetworking-plugins libseccomp2 nftables libnftables1 libnftnl11 libjansson4 libmnl0 libedit2 libxtables12 iproute2 libbsd0 libmd0 libbpf1 libelf1 libcap2".split(
+    " ",
+  );
+
 const DECLARED = [
   declare({
     name: "etcd",
@@ -188,6 +194,27 @@ const DECLARED = [
     files: { "keda-crds": "files/config/crd/bases" },
   }),
   declare({
+    name: "compose-schema",
+    version: "2.16.2",
+    tier: "test",
+    purpose: "schema of Compose files",
+    recipe: {
+      kind: "go-files",
+      module: "compose-schema",
+      moduleFiles: [{ module: "github.com/compose-spec/compose-go/v2", files: ["schema/compose-spec.json"] }],
+    },
+    files: { "compose-schema": "files/schema/compose-spec.json" },
+  }),
+  declare({
+    name: "systemd-analyze",
+    version: "Debian's",
+    tier: "test",
+    purpose: "verification of systemd units",
+    recipe: { kind: "host-command", command: "systemd-analyze", debianPackage: "systemd" },
+    files: { "systemd-analyze": "" },
+    proof: { file: "systemd-analyze", args: ["--version"], contains: "systemd 252" },
+  }),
+  declare({
     name: "knative",
     version: "0.50.0",
     tier: "full",
@@ -256,6 +283,32 @@ const DECLARED = [
     proof: { file: "sloth", args: ["generate", "--help"], contains: "--default-slo-period" },
   }),
   declare({
+    name: "crane",
+    version: "0.22.1",
+    tier: "full",
+    purpose: "registry of go-containerregistry, and an independent validation of images",
+    recipe: {
+      kind: "go-build",
+      module: "image-tools",
+      binaries: { crane: "github.com/google/go-containerregistry/cmd/crane" },
+    },
+    files: { crane: "bin/crane" },
+    proof: { file: "crane", args: ["registry", "serve", "--help"], contains: "--address" },
+  }),
+  declare({
+    name: "regctl",
+    version: "0.11.7",
+    tier: "full",
+    purpose: "client of registries that copies images with their referrers",
+    recipe: {
+      kind: "go-build",
+      module: "image-tools",
+      binaries: { regctl: "github.com/regclient/regclient/cmd/regctl" },
+    },
+    files: { regctl: "bin/regctl" },
+    proof: { file: "regctl", args: ["image", "copy", "--help"], contains: "--referrers" },
+  }),
+  declare({
     name: "keda",
     version: "2.21.0",
     tier: "full",
@@ -296,6 +349,101 @@ const DECLARED = [
     },
     files: { "cert-manager-controller": "bin/cert-manager-controller", "cert-manager-crds": "files/deploy/crds" },
     proof: { file: "cert-manager-controller", args: ["--help"], contains: "usage: cert-manager-controller" },
+  }),
+  declare({
+    name: "node",
+    version: "1.36.3",
+    tier: "full",
+    purpose: "real nodes: kubelet, kube-proxy and the container that holds the namespaces of a pod",
+    recipe: {
+      kind: "go-build",
+      module: "node",
+      binaries: {
+        kubelet: "k8s.io/kubernetes/cmd/kubelet",
+        "kube-proxy": "k8s.io/kubernetes/cmd/kube-proxy",
+        "pause-container": "./pause",
+      },
+      ownSources: ["pause"],
+    },
+    files: { kubelet: "bin/kubelet", "kube-proxy": "bin/kube-proxy", "pause-container": "bin/pause-container" },
+    proof: { file: "kubelet", args: ["--version"], contains: "v1.36.3" },
+  }),
+  declare({
+    name: "containerd",
+    version: "1.6.20",
+    tier: "full",
+    purpose: "containers of real nodes: containerd, runc, network plug-ins, nftables",
+    recipe: {
+      kind: "debian-extract",
+      packages: CONTAINER_PACKAGES,
+      commands: {
+        containerd: "usr/bin/containerd",
+        "containerd-shim-runc-v2": "usr/bin/containerd-shim-runc-v2",
+        ctr: "usr/bin/ctr",
+        runc: "usr/sbin/runc",
+        nft: "usr/sbin/nft",
+        // The package has /bin/ip itself, in the folder of these commands.
+        iproute: "bin/ip",
+      },
+    },
+    files: { containerd: "bin/containerd", ctr: "bin/ctr", "container-tools": "bin", "cni-plugins": "usr/lib/cni" },
+    proof: { file: "containerd", args: ["--version"], contains: "1.6.20" },
+  }),
+  declare({
+    name: "coredns",
+    version: "1.15.0",
+    tier: "full",
+    purpose: "names of Services on real nodes",
+    recipe: { kind: "go-build", module: "coredns", binaries: { coredns: "./dns" }, ownSources: ["dns"] },
+    files: { coredns: "bin/coredns" },
+    proof: { file: "coredns", args: ["-version"], contains: "1.15.0" },
+  }),
+  declare({
+    name: "kwok-metrics",
+    version: "0.8.0",
+    tier: "full",
+    purpose: "resource usage of the simulated pods",
+    recipe: {
+      kind: "go-files",
+      module: "kubernetes",
+      moduleFiles: [
+        {
+          module: "sigs.k8s.io/kwok",
+          files: [
+            "kustomize/metrics/resource/metrics-resource.yaml",
+            "kustomize/metrics/usage/usage-from-annotation.yaml",
+          ],
+        },
+      ],
+    },
+    files: { "kwok-metrics": "files/kustomize/metrics" },
+  }),
+  declare({
+    name: "metrics-server",
+    version: "0.9.0",
+    tier: "full",
+    purpose: "metrics API of a real cluster",
+    recipe: {
+      kind: "go-build",
+      module: "metrics-server",
+      binaries: { "metrics-server": "sigs.k8s.io/metrics-server/cmd/metrics-server" },
+    },
+    files: { "metrics-server": "bin/metrics-server" },
+    proof: { file: "metrics-server", args: ["--help"], contains: "--metric-resolution" },
+  }),
+  declare({
+    name: "otel-collector",
+    version: "0.162.0",
+    tier: "full",
+    purpose: "OpenTelemetry Collector, a receiver of our traces",
+    recipe: {
+      kind: "go-build",
+      module: "otel-collector",
+      binaries: { "otel-collector": "./collector" },
+      ownSources: ["collector"],
+    },
+    files: { "otel-collector": "bin/otel-collector" },
+    proof: { file: "otel-collector", args: ["--version"], contains: "0.162.0" },
   }),
   declare({
     name: "etcd-bench",

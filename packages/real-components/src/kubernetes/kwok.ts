@@ -24,7 +24,7 @@ const FAILING_IMAGES = ["image-missing.yaml", "crash-loop.yaml"].map((file) =>
 );
 
 /** Starts KWOK and waits until it serves. */
-export function startKwok(api: ApiServer, folder: string): Promise<RunningProcess> {
+export function startKwok(api: ApiServer, folder: string, configs: readonly string[] = []): Promise<RunningProcess> {
   const stages = componentFile("kwok-stages");
   return onFreePorts(1, ([port = 0]) =>
     startInFolder(folder, {
@@ -38,7 +38,9 @@ export function startKwok(api: ApiServer, folder: string): Promise<RunningProces
         `--server-address=127.0.0.1:${port}`,
         // With leases, a second KWOK on the same cluster would wait until the leases of the first expire.
         "--node-lease-duration-seconds=0",
-        ...[...STAGES.map((stage) => join(stages, stage)), ...FAILING_IMAGES].map((file) => `--config=${file}`),
+        ...[...STAGES.map((stage) => join(stages, stage)), ...FAILING_IMAGES, ...configs].map(
+          (file) => `--config=${file}`,
+        ),
       ],
       isReady: async () => (await probe(`http://127.0.0.1:${port}/healthz`)).status === 200,
     }),

@@ -16,6 +16,8 @@ export interface ClusterParts {
   readonly scheduler?: boolean;
   /** Number of simulated nodes. Their pods become ready at once, except for images tagged `missing` or `crashing`. */
   readonly kwokNodes?: number;
+  /** Additional files of stages and metrics for KWOK. */
+  readonly kwokConfigs?: readonly string[];
   /** Additional users, selected with `kubectl --user=<name>` or by token. */
   readonly users?: readonly TokenUser[];
   /** CRD files to install. */
@@ -113,7 +115,7 @@ async function startClients({ options, api, kubectl, started, onProgress }: Clie
   const wanted = [
     ...(options.controllerManager ? [startControllerManager(api, folder, options.controllerManagerArgs)] : []),
     ...(options.scheduler ? [startScheduler(api, folder)] : []),
-    ...(options.kwokNodes ? [startKwok(api, folder)] : []),
+    ...(options.kwokNodes ? [startKwok(api, folder, options.kwokConfigs)] : []),
   ];
   const [crds, ...clients] = await Promise.allSettled([applyCrds(kubectl, options.crdFiles ?? []), ...wanted]);
   for (const client of clients) if (client.status === "fulfilled") started.push(client.value);

@@ -38,7 +38,7 @@ export async function startMetricsApi(cluster: KubernetesUnderTest, usageOf: Usa
     await new Promise((resolve) => server.close(resolve));
   };
   try {
-    await register(cluster, (server.address() as AddressInfo).port);
+    await registerMetricsApi(cluster, (server.address() as AddressInfo).port);
   } catch (error) {
     await close();
     throw error;
@@ -68,8 +68,11 @@ async function answer(url: URL, usageOf: UsageOf): Promise<object | undefined> {
   };
 }
 
-/** Endpoints must not have loopback addresses, so the Service is an external name. */
-async function register({ kubectl }: KubernetesUnderTest, port: number): Promise<void> {
+/**
+ * Registers a server on loopback as the metrics API, and waits until the API server serves it. Endpoints must not have
+ * loopback addresses, so the Service is an external name.
+ */
+export async function registerMetricsApi({ kubectl }: KubernetesUnderTest, port: number): Promise<void> {
   const name = `v1beta1.${GROUP}`;
   const service = {
     apiVersion: "v1",

@@ -52,6 +52,12 @@ export class MemoryClasses implements ClassDirectory, ClassStore {
     return this.put(manifest);
   }
 
+  async check(_unit: UnitObject, _over: StoredClass | undefined, signal: AbortSignal): Promise<void> {
+    await this.onCall("check", signal);
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+  }
+
   async remove(object: StoredClass, signal: AbortSignal): Promise<void> {
     await this.onCall("remove", signal);
     const current = this.#objects.get(formatObjectKey(keyOf(object)));

@@ -30,6 +30,9 @@ export const HASH_ANNOTATION = "oaas.io/rendered-hash";
 /** A resource version that no object has: an apply with it creates the object, or conflicts with an existing one. */
 const CREATE_ONLY_VERSION = "1";
 
+/** The uid of an owner that does not exist yet, in a dry run. */
+const UNKNOWN_UID = "00000000-0000-0000-0000-000000000000";
+
 /** Field manager that owns the replica count until an autoscaler takes it over. */
 const SCALE_MANAGER = "oprc-crm-scale";
 
@@ -156,7 +159,7 @@ export class ChildApplier {
     const found = await this.#find(kind, manifest, signal);
     if (found && !this.#differs(kind, found, marked, hash)) return { change: "unchanged" };
     const live = await readFromServer(this.#client, kind, keyOf(manifest), signal);
-    if (live === undefined) return { change: "create" };
+    if (live === undefined) return this.#previewCreate(kind, marked, signal);
     if (!this.#differs(kind, live, marked, hash)) return { change: "unchanged" };
     const wasOurs = known.has(live.metadata.uid) && controllerOf(live) === undefined;
     const fault = wasOurs ? undefined : adoptionFault(live, manifest);
@@ -290,6 +293,26 @@ export class ChildApplier {
     }
   }
 
+  /** Asks the server with a dry run whether it would accept a new object. */
+  async #previewCreate(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<ChildPreview> {
+    const { metadata } = manifest;
+    const ownerReferences = metadata.ownerReferences?.map((owner) => ({ ...owner, uid: owner.uid || UNKNOWN_UID }));
+    const fresh = {
+      ...metadata,
+      resourceVersion: CREATE_ONLY_VERSION,
+      ...(ownerReferences ? { ownerReferences } : {}),
+    };
+    const options = { fieldManager: FIELD_MANAGER, dryRun: true, signal };
+    try {
+      await this.#client.resource(kind).apply({ ...manifest, metadata: fresh }, options);
+      return { change: "create" };
+    } catch (thrown) {
+      // The namespace may not exist yet, and another client may have created the object meanwhile.
+      if (isFault(thrown, "not-found") || isFault(thrown, "conflict")) return { change: "create" };
+      return rejectedPreview(thrown, { change: "create" });
+    }
+  }
+
   /** Asks the server with a dry run what an update results in: it sets defaults, and rejects immutable fields. */
   async #previewUpdate(
     kind: ChildKind,
@@ -303,11 +326,7 @@ export class ChildApplier {
       return { change: "update", live, updated: await this.#client.resource(kind).apply(manifest, options) };
     } catch (thrown) {
       if (!force && isDrift(conflictsIn(thrown))) return this.#previewUpdate(kind, manifest, live, signal, true);
-      const fault = Fault.from(thrown);
-      if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
-      // An admission webhook with side effects allows no dry run.
-      if (/dry.?run/i.test(fault.message)) return { change: "update", live };
-      return { change: "blocked", problem: fault.message };
+      return rejectedPreview(thrown, { change: "update", live });
     }
   }
 
@@ -329,6 +348,14 @@ export class ChildApplier {
       )
     );
   }
+}
+
+/** The preview of a write that the server rejected in a dry run: `allowed` if it only cannot be tried out. */
+function rejectedPreview(thrown: unknown, allowed: ChildPreview): ChildPreview {
+  const fault = Fault.from(thrown);
+  if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
+  // An admission webhook with side effects allows no dry run.
+  return /dry.?run/i.test(fault.message) ? allowed : { change: "blocked", problem: fault.message };
 }
 
 function violationMessage({ path, message }: Violation): string {

@@ -1,4 +1,4 @@
-import { violationText } from "@oaas/foundation";
+import { Semaphore, violationText } from "@oaas/foundation";
 import { formatObjectKey, gvkOf, keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import { changedFields, type ChangedField } from "../../lifecycle/status/changed-fields.ts";
 import { replicasHandover, type Manifest } from "../../templates/index.ts";
@@ -33,8 +33,11 @@ export interface ClassPreview {
   readonly warnings: readonly string[];
 }
 
+/** Children of one class that are compared in parallel. */
+const MAX_PARALLEL_PREVIEWS = 16;
+
 /** Annotations that are not part of the desired state. */
-const BOOKKEEPING = [HASH_ANNOTATION, "deployment.kubernetes.io/revision"];
+const BOOKKEEPING = [HASH_ANNOTATION, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
 
 /**
  * Renders a class as its reconcile does and compares the children with the cluster, without writing. A class that does
@@ -57,13 +60,14 @@ export async function previewClass<T extends KubeObject>(
   );
   const free = new Set(applicable);
   const known = statusUids(object, deps);
+  const requests = new Semaphore({ name: "previews", permits: MAX_PARALLEL_PREVIEWS });
   const [strays, rendered] = await Promise.all([
     findStrayChildren(object, { known: before, unconfirmed: [] }, signal, deps),
     Promise.all(
       children.map(async (manifest) =>
         // A child whose name another child of the class holds is created when that one is deleted.
         free.has(manifest)
-          ? describeChild(manifest, await deps.applier.preview(manifest, signal, known))
+          ? describeChild(manifest, await requests.run(signal, () => deps.applier.preview(manifest, signal, known)))
           : describeChild(manifest, { change: "create" }),
       ),
     ),

@@ -4,7 +4,7 @@ import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { measureAvailability, readinessSignal, type Availability } from "../../availability/availability.ts";
 import { HALF_LIFE_DAYS, WINDOW_DAYS, type AvailabilityMeasurement } from "../../availability/availability-history.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
-import { nodeShapes } from "../../availability/node-shapes.ts";
+import { nodeShapes, type NodeShape } from "../../availability/node-shapes.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
 import { omitUndefined } from "../../mapping/omit-empty.ts";
 import { defaultNamespace, rejectedNamespaces, type NamespaceRules } from "../access/namespaces.ts";
@@ -105,7 +105,7 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
     capacity:
       nodes === undefined || demand === undefined
         ? undefined
-        : { ...capacityOf(nodes, demand), shapes: [...nodeShapes(nodes, demand)] },
+        : { ...capacityOf(nodes, demand), shapes: nodeShapes(nodes, demand).map(shapeToWire) },
     capabilities: [...cluster.capabilities()],
     kubernetesVersion,
     leader: leadership.isLeading,
@@ -120,6 +120,10 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
     labels: deps.labels,
     classRuntimeCount: deps.directory.size,
   });
+}
+
+function shapeToWire({ extendedResources, ...shape }: NodeShape) {
+  return { ...shape, extendedResources: [...extendedResources] };
 }
 
 /** Healthy as long as at least half of the nodes are ready: package managers place classes on healthy clusters only. */

@@ -64,11 +64,7 @@ const MAX_ATTEMPTS = 5;
  */
 export async function deploy(request: DeployRequest, call: Call, deps: DeployDeps): Promise<DeployResult> {
   const { deploymentUnit: unit } = request;
-  const namespace =
-    requestedNamespace(deps.namespaces, request.namespace) ??
-    existingNamespace(unit, deps) ??
-    requireDefaultNamespace(deps.namespaces);
-  assertWritable(deps.namespaces, namespace);
+  const namespace = targetNamespace(request, deps);
   if (unit === undefined) {
     throw invalidArgument("the request", [
       { path: "$.deployment_unit", message: "is missing", fix: "send the unit to deploy" },
@@ -86,10 +82,23 @@ export async function deploy(request: DeployRequest, call: Call, deps: DeployDep
   return deps.queue.run(`${namespace}/${unit.id}`, call.signal, () => converge(converted.value, unit.id, call, deps));
 }
 
+/** The namespace in which the class runtime of a request is written. Throws if none is, or if it may not be. */
+export function targetNamespace(
+  { deploymentUnit, namespace: requested }: Pick<DeployRequest, "deploymentUnit" | "namespace">,
+  deps: Pick<DeployDeps, "directory" | "namespaces">,
+): string {
+  const namespace =
+    requestedNamespace(deps.namespaces, requested) ??
+    existingNamespace(deploymentUnit, deps) ??
+    requireDefaultNamespace(deps.namespaces);
+  assertWritable(deps.namespaces, namespace);
+  return namespace;
+}
+
 /** Without a namespace in the request, a unit of the same owner that exists once is updated where it is. */
 function existingNamespace(
   unit: DeploymentUnit | undefined,
-  { directory, namespaces }: DeployDeps,
+  { directory, namespaces }: Pick<DeployDeps, "directory" | "namespaces">,
 ): string | undefined {
   if (unit === undefined) return undefined;
   const existing = directory
@@ -175,7 +184,7 @@ export function rejectIfDeleting({ metadata }: StoredClass): void {
   );
 }
 
-function rejectOlderRevision(existing: StoredClass, { desired }: UnitObject): void {
+export function rejectOlderRevision(existing: StoredClass, { desired }: Pick<UnitObject, "desired">): void {
   const stored = existing.spec.origin?.revision;
   const sent = desired.spec.origin?.revision;
   if (stored === undefined || sent === undefined || sent >= stored) return;
@@ -185,7 +194,8 @@ function rejectOlderRevision(existing: StoredClass, { desired }: UnitObject): vo
   );
 }
 
-function namespaceFault({ manifest }: UnitObject, fault: Fault): Fault {
+/** The fault of a write into a namespace that does not exist. */
+export function namespaceFault({ manifest }: UnitObject, fault: Fault): Fault {
   const { namespace = "" } = manifest.metadata;
   return failedPrecondition(
     `namespace "${namespace}"`,

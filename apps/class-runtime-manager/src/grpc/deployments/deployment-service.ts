@@ -1,5 +1,5 @@
 import { DeploymentService, DeployOutcome, StatusCode, type DeleteDeploymentRequest } from "@oaas/contracts/grpc";
-import { failedPrecondition, isFault, KeyedQueue, unavailable, type Ambient } from "@oaas/foundation";
+import { failedPrecondition, isFault, KeyedQueue, unavailable, type Ambient, type Limit } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { decisionEventName } from "../../enforcement/enforcement-events.ts";
@@ -34,6 +34,7 @@ export interface DeploymentServiceDeps {
   readonly check: ServeCheck;
   readonly provisionNamespace?: DeployDeps["provisionNamespace"];
   readonly preview: RenderUnitDeps["preview"];
+  readonly previewNamespace?: RenderUnitDeps["previewNamespace"];
   readonly explainer: Explainer;
   readonly logs: LogDeps;
   readonly invocations: InvokeDeps;
@@ -41,7 +42,7 @@ export interface DeploymentServiceDeps {
   readonly logger: Logger;
   readonly metrics: CrmMetrics;
   /** Limit of concurrent watch calls, see `WatchLimit`. Default 256. */
-  readonly maxWatchers?: number;
+  readonly maxWatchers?: Limit;
   readonly bookmarkMs?: number;
 }
 

@@ -1,21 +1,32 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { ObjectChange, type RenderUnitRequest, type RenderUnitResponseSchema } from "@oaas/contracts/grpc";
-import { equalJson, invalidArgument } from "@oaas/foundation";
+import { equalJson, invalidArgument, isFault } from "@oaas/foundation";
 import type { Call } from "@oaas/rpc";
 import type { ClassDirectory, StoredClass } from "../../classes/ports.ts";
 import type { ClassPreview, ObjectPreview } from "../../controller/reconcile/preview-class.ts";
 import { ANNOTATIONS, isObjectOf } from "../../mapping/object-identity.ts";
 import { unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
 import { notLeaderFault } from "../access/leadership.ts";
-import { assertWritable, requestedNamespace } from "../access/namespaces.ts";
-import { findExisting, rejectIfDeleting, withName, type DeployDeps } from "./deploy.ts";
+import {
+  findExisting,
+  namespaceFault,
+  rejectIfDeleting,
+  rejectOlderRevision,
+  targetNamespace,
+  withName,
+  type DeployDeps,
+} from "./deploy.ts";
 import { candidateNames } from "./find-class.ts";
 
 /** Dependencies of RenderUnit. */
 export interface RenderUnitDeps extends Omit<DeployDeps, "queue" | "provisionNamespace" | "traceparent"> {
   /** Renders a class and compares its children with the cluster, as its next reconcile would. */
   readonly preview: (object: StoredClass, signal: AbortSignal) => Promise<ClassPreview>;
+  /** What deploying a class changes in its namespace; absent if the manager may not create namespaces. */
+  readonly previewNamespace?:
+    | ((object: ClassRuntime, signal: AbortSignal) => Promise<readonly ObjectPreview[]>)
+    | undefined;
 }
 
 /** Objects of one response. */
@@ -28,8 +39,7 @@ export async function renderUnit(
   deps: RenderUnitDeps,
 ): Promise<MessageInitShape<typeof RenderUnitResponseSchema>> {
   const { deploymentUnit: unit } = request;
-  const namespace = requestedNamespace(deps.namespaces, request.namespace) ?? deps.namespaces.fallback;
-  assertWritable(deps.namespaces, namespace);
+  const namespace = targetNamespace(request, deps);
   if (unit === undefined) {
     throw invalidArgument("the request", [
       { path: "$.deployment_unit", message: "is missing", fix: "send the unit to render" },
@@ -42,18 +52,20 @@ export async function renderUnit(
 
   const existing =
     findKnown(unit.id, namespace, deps.directory) ?? (await findExisting(converted.value, unit.id, signal, deps));
-  const { desired } = existing === undefined ? converted.value : withName(converted.value, existing.metadata.name);
-  if (existing !== undefined) rejectIfDeleting(existing);
-  const change = existing === undefined ? "create" : isSameSpec(existing, desired) ? "unchanged" : "update";
-  if (change !== "unchanged") {
-    const servable = deps.check.canServe(desired);
-    if (!servable.ok) throw servable.error;
+  const named = existing === undefined ? converted.value : withName(converted.value, existing.metadata.name);
+  const { desired } = named;
+  if (existing !== undefined) {
+    rejectIfDeleting(existing);
+    rejectOlderRevision(existing, named);
   }
+  const change = existing === undefined ? "create" : isSameSpec(existing, desired) ? "unchanged" : "update";
+  const ofNamespace = change === "unchanged" ? [] : await checkWrite(named, existing, signal, deps);
   const object = afterDeploy(existing, desired);
   const { template, objects, warnings } = await deps.preview(object, signal);
   const { apiVersion, kind, metadata } = object;
   const all = [
     { apiVersion, kind, namespace, name: metadata.name, change, fields: [], moreFields: 0 } satisfies ObjectPreview,
+    ...ofNamespace,
     ...objects,
   ];
   return {
@@ -64,6 +76,26 @@ export async function renderUnit(
     moreObjects: Math.max(0, all.length - MAX_OBJECTS),
     warnings: [...warnings],
   };
+}
+
+/** Throws what writing the unit would throw. Returns the changes of its namespace. */
+async function checkWrite(
+  unit: UnitObject,
+  existing: StoredClass | undefined,
+  signal: AbortSignal,
+  { check, store, previewNamespace }: RenderUnitDeps,
+): Promise<readonly ObjectPreview[]> {
+  const servable = check.canServe(unit.desired);
+  if (!servable.ok) throw servable.error;
+  const ofNamespace = (await previewNamespace?.(unit.desired, signal)) ?? [];
+  // Nothing can be checked in a namespace that does not exist yet.
+  if (ofNamespace.some(({ kind, change }) => kind === "Namespace" && change === "create")) return ofNamespace;
+  try {
+    await store.check(unit, existing, signal);
+  } catch (thrown) {
+    throw isFault(thrown, "not-found") ? namespaceFault(unit, thrown) : thrown;
+  }
+  return ofNamespace;
 }
 
 /** The class runtime of a unit in the cache, which shows own writes at once. */

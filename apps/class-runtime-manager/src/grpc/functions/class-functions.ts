@@ -1,4 +1,4 @@
-import { notFound } from "@oaas/foundation";
+import { Fault } from "@oaas/foundation";
 import { labelValue } from "../../templates/index.ts";
 import type { StoredClass } from "../../classes/ports.ts";
 
@@ -11,7 +11,10 @@ export function functionOfLabel(object: StoredClass, label: string): string {
 export function assertFunction(object: StoredClass, functionKey: string): void {
   const known = functionKeys(object);
   if (known.includes(functionKey)) return;
-  throw notFound("function", `${functionKey} (the class has ${known.join(", ") || "no functions"})`);
+  throw new Fault(
+    { kind: "not-found", resource: "function", name: functionKey },
+    `function "${functionKey}" was not found: the class has ${known.join(", ") || "no functions"}`,
+  );
 }
 
 function functionKeys({ spec }: StoredClass): readonly string[] {

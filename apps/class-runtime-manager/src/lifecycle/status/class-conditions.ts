@@ -5,8 +5,13 @@ import {
   markAvailable,
   markDegraded,
   markOdgmNotReady,
+  markNotReady,
   markOdgmReady,
   markProgressing,
+  markReadinessUnknown,
+  markReady,
+  markReconciling,
+  markStalled,
   markPrometheusDisabled,
   markPrometheusEnabled,
   markNotDegraded,
@@ -33,6 +38,23 @@ export function classConditions(
     ...odgmConditions(observation, assessment),
     ...telemetryConditions(observation),
     ...monitoringConditions(observation),
+    ...kstatusConditions(observation, assessment, phase),
+  ];
+}
+
+/** Whether the desired state is reached without a change from outside. */
+function isMoving({ fault }: Assessment): boolean {
+  return fault === undefined || fault.finding.verdict === "transient";
+}
+
+function kstatusConditions(observation: Observation, assessment: Assessment, phase: LifecyclePhase): ConditionUpdate[] {
+  if (phase === "available") return [markReady("All components are ready.")];
+  const { cause } = assessment;
+  const reason = cause?.finding.reason ?? "Pending";
+  const message = cause === undefined ? "Waiting for the first reconcile." : causeText(cause, observation.subject);
+  return [
+    (phase === "pending" ? markReadinessUnknown : markNotReady)(reason, message),
+    (isMoving(assessment) ? markReconciling : markStalled)(reason, message),
   ];
 }
 
@@ -41,7 +63,7 @@ function runningConditions(observation: Observation, assessment: Assessment, pha
   const text = (one: Cause): string => causeText(one, observation.subject);
   const reason = cause?.finding.reason ?? "Pending";
   const message = cause === undefined ? "Waiting for the first reconcile." : text(cause);
-  const moves = phase !== "available" && (fault === undefined || fault.finding.verdict === "transient");
+  const moves = phase !== "available" && isMoving(assessment);
   return [
     availabilityCondition(assessment, reason, message),
     phase === "available"
@@ -129,5 +151,6 @@ function deletionConditions({ subject }: Observation, { cause, fault }: Assessme
     markUnavailable("Deleting", message),
     markProgressing(cause?.finding.reason ?? "Deleting", cause === undefined ? message : causeText(cause, subject)),
     fault === undefined ? markNotDegraded() : markDegraded(fault.finding.reason, causeText(fault, subject)),
+    markNotReady("Deleting", message),
   ];
 }

@@ -12,6 +12,9 @@ const ORDER = [
   "OdgmReady",
   "TelemetryConfigured",
   "PrometheusDisabled",
+  "Ready",
+  "Reconciling",
+  "Stalled",
 ] as const;
 
 /** A condition type that the lifecycle sets. */
@@ -60,6 +63,19 @@ export const markPrometheusDisabled = conditionUpdate("PrometheusDisabled", "Tru
 /** Metrics of the class are collected through the Prometheus operator. */
 export const markPrometheusEnabled = (message: string): ConditionUpdate =>
   conditionUpdate("PrometheusDisabled", "False")("MonitorsCreated", message);
+/**
+ * The conditions of kstatus, which kubectl, Argo CD and Flux read: `Ready` is always set; `Reconciling` and `Stalled` are
+ * present only while they are True.
+ */
+export const markReady = (message: string): ConditionUpdate => conditionUpdate("Ready", "True")("Ready", message);
+/** The class is not in the desired state. */
+export const markNotReady = conditionUpdate("Ready", "False");
+/** No reconcile has ended. */
+export const markReadinessUnknown = conditionUpdate("Ready", "Unknown");
+/** The class moves towards the desired state. */
+export const markReconciling = conditionUpdate("Reconciling", "True");
+/** The class does not reach the desired state without a change of its spec or of the cluster. */
+export const markStalled = conditionUpdate("Stalled", "True");
 /** Only the lifecycle sets these types; it removes those that it does not claim. */
 const OWN_TYPES: ReadonlySet<string> = new Set(ORDER);
 

@@ -60,7 +60,7 @@ export class Enforcer implements LedTask {
 
   constructor(options: EnforcerOptions) {
     this.#options = options;
-    this.#budget = new ActionBudget(options.actionsPerMinute);
+    this.#budget = new ActionBudget(() => options.actionsPerMinute);
     this.#leaderSinceMs = options.ambient.clock.now();
     this.#actions = options.meter.counter({
       name: "crm_enforcement_actions_total",

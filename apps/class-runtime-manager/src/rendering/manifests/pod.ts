@@ -84,12 +84,22 @@ export function renderFunctionPod(context: WorkloadContext): Readonly<Record<str
   const environment = plan.input.environment?.spec;
   return {
     initContainers: omitEmpty(renderWaitContainers(context)),
-    containers: [renderFunctionContainer(context)],
+    containers: [{ ...renderFunctionContainer(context), ...renderDrain(plan) }],
     volumes: renderVolumes(context),
     securityContext: podSecurity([fn.port]),
     terminationGracePeriodSeconds: plan.policy.terminationGraceSeconds,
     ...renderPodIdentity(environment, fn.spec.provision_config),
   };
+}
+
+/**
+ * Keeps a function serving while it is removed from its Service: proxies learn of that after the container gets SIGTERM, and
+ * most servers stop accepting connections at once. Kubernetes 1.30 and later sleep themselves, without a program in the
+ * image; `pods/resize` shows that a cluster is recent enough.
+ */
+function renderDrain({ input, policy }: WorkloadContext["plan"]): Readonly<Record<string, unknown>> {
+  if (policy.drainSeconds === 0 || !input.cluster.capabilities.podResize) return {};
+  return { lifecycle: { preStop: { sleep: { seconds: policy.drainSeconds } } } };
 }
 
 /** The volumes of a function, from both places where a class may state them, and the files of addons. */
@@ -106,15 +116,20 @@ type EnvironmentSpec = NonNullable<WorkloadContext["plan"]["input"]["environment
 /** Functions do not call the Kubernetes API: they get no token unless a service account is stated. */
 export function renderPodIdentity(
   environment: EnvironmentSpec | undefined,
-  stated: Pick<PodSettings, "imagePullSecrets" | "serviceAccountName"> = {},
+  stated: Pick<PodSettings, "imagePullSecrets" | "serviceAccountName" | "volumes"> = {},
 ): Readonly<Record<string, unknown>> {
   const account = stated.serviceAccountName ?? environment?.serviceAccountName;
   return {
-    serviceAccountName: account,
+    // The API server rejects a projected token in a workload without the name, also for the default account.
+    serviceAccountName: account ?? (hasProjectedToken(stated.volumes) ? "default" : undefined),
     automountServiceAccountToken: account === undefined ? false : undefined,
     enableServiceLinks: false,
     imagePullSecrets: omitEmpty(stated.imagePullSecrets ?? environment?.imagePullSecrets),
   };
+}
+
+function hasProjectedToken(volumes: PodSettings["volumes"] = []): boolean {
+  return volumes.some(({ projected }) => projected?.sources.some((source) => source.serviceAccountToken !== undefined));
 }
 
 /** Init containers that wait until addons accept connections. Host and port are arguments, never part of the script. */

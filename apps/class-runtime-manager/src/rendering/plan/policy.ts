@@ -29,6 +29,8 @@ export interface Policy {
   readonly rollingUpdate?: { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
   readonly minReadySeconds?: number;
   readonly terminationGraceSeconds: number;
+  /** Part of it in which a function still serves, until no proxy sends it new connections; 0 for none. */
+  readonly drainSeconds: number;
   readonly scaleDownWindowSeconds: number;
   /** How long pods stay bound to a lost node; absent for the default of Kubernetes (300). */
   readonly nodeLossTolerationSeconds?: number;
@@ -53,6 +55,7 @@ export const STANDARD_POLICY: Omit<Policy, "id"> = {
   odgmSpread: "preferred",
   disruptionBudget: false,
   terminationGraceSeconds: 30,
+  drainSeconds: 5,
   scaleDownWindowSeconds: 300,
   defaultPort: 80,
 };

@@ -15,6 +15,7 @@ export const devTemplate = builtinTemplate({
     // A single node may have no room for more pods during a rollout. A single pod is replaced without a gap.
     rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     terminationGraceSeconds: 5,
+    drainSeconds: 3,
   },
   workload: deploymentRenderer,
   score(input) {

@@ -1,4 +1,4 @@
-import { Fault, isFault } from "@oaas/foundation";
+import { Fault, isFault, type FaultCode } from "@oaas/foundation";
 import { filterValid } from "./apply-document.ts";
 import type { ResourceDocument } from "../../documents/document.ts";
 import { readDocuments, sortByDependency } from "../../documents/read-documents.ts";
@@ -8,6 +8,7 @@ import { dryRunExitCode, rejectionText } from "./rejection-text.ts";
 import { resolvedChangesText } from "../../documents/changes-text.ts";
 import type { Colours } from "../../output/colours.ts";
 import { clusterFailuresText, warningLines } from "../../output/availability-text.ts";
+import { holdLines } from "../../output/hold-text.ts";
 import { priceLines } from "../../output/price-text.ts";
 import { planObjectsText } from "../../output/plan-objects-text.ts";
 import { percentText, tableText } from "../../output/table.ts";
@@ -49,9 +50,11 @@ export function planObjects(session: Session, all: readonly ResourceDocument[]):
   return planEach(session, all, { filename: [], objects: true });
 }
 
+const HELD: FaultCode = "OAAS_DEPLOYMENT_HELD";
+
 /**
  * Plans all documents by a dry run, which accepts what `apply` accepts. Returns undefined when that is not possible: with
- * what-if flags or --objects, for a viewer, and on an older package manager.
+ * what-if flags or --objects, for a viewer, on an older package manager, and during a pause or a freeze window.
  */
 async function planSet(
   session: Session,
@@ -64,7 +67,7 @@ async function planSet(
     throw thrown;
   });
   if (sent === undefined) return undefined;
-  if (isRejectedSet(sent)) return dryRunExitCode(sent.fault);
+  if (isRejectedSet(sent)) return sent.fault.code === HELD ? undefined : dryRunExitCode(sent.fault);
   return sent.flatMap(({ plan: planned }) => planned ?? []);
 }
 
@@ -150,6 +153,7 @@ function planText(value: Plan, { colours, format }: Session): string {
     `cluster failures: ${clusterFailuresText(value.planned_availability)}`,
     ...warningLines(value.planned_availability, colours),
     ...priceLines(value.price),
+    ...holdLines(value, colours),
     `digest: ${value.digest}`,
     "",
     ...lossLines(value, colours),

@@ -4,6 +4,7 @@ import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import { stateText } from "../../output/colours.ts";
 import { nfrText } from "../../output/nfr-text.ts";
 import { driftText } from "../../output/drift-text.ts";
+import { holdLines } from "../../output/hold-text.ts";
 import { replanLines } from "../../output/replan-text.ts";
 import { priceLines } from "../../output/price-text.ts";
 import { availabilityLines } from "../../output/availability-text.ts";
@@ -52,11 +53,7 @@ function statusText(state: DeploymentState, session: Session): string {
     ...availabilityLines(state, colours),
     ...priceLines(state.price),
     ...(state.requirements ?? []).map(({ summary }) => `requirement: ${summary}`),
-    ...(state.pause === undefined
-      ? []
-      : [
-          `${colours.warn("paused")} by ${state.pause.by} until ${state.pause.until}${state.pause.reason === undefined ? "" : `: ${state.pause.reason}`}`,
-        ]),
+    ...holdLines(state, colours),
     ...replanLines(state.replan, colours),
     ...(operation === null
       ? []

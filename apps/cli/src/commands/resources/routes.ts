@@ -87,6 +87,47 @@ export const packages = buildRouteMap({
   },
 });
 
+const nameOfWindow = requiredArgument("name of the window", "name");
+
+const freezes = buildRouteMap({
+  docs: { brief: "Manage freeze windows: times in which clusters, or the whole platform, are not changed" },
+  aliases: { ls: "list", rm: "delete" },
+  routes: {
+    list: command({
+      brief: "List the freeze windows with their present state",
+      examples: ["oaas cluster freeze list"],
+      flags: {},
+      load: async () => (await import("./freeze.ts")).listFreezeWindows,
+    }),
+    set: command({
+      brief: "Create or replace a freeze window, once or by a schedule; needs the role admin",
+      examples: [
+        "oaas cluster freeze set year-end --start 2026-12-23T00:00:00Z --end 2027-01-02T00:00:00Z --reason 'year end'",
+        "oaas cluster freeze set weekend --cluster edge --schedule '0 18 * * 5' --duration 62h --time-zone Europe/Berlin",
+      ],
+      flags: {
+        cluster: repeatedFlag("only this cluster; may be repeated; by default the whole platform", "name"),
+        start: textFlag("when it begins: 2026-12-23T00:00:00Z", "time"),
+        end: textFlag("when it ends", "time"),
+        schedule: textFlag("when it begins, as in a CronJob: minute hour day month weekday", "cron"),
+        duration: numberFlag("how long each occurrence lasts: 90m, 62h", "duration", parseDuration),
+        timeZone: textFlag("time zone of the schedule; UTC by default", "zone"),
+        reason: reasonFlag,
+      },
+      positional: nameOfWindow,
+      load: async () => (await import("./freeze.ts")).setFreezeWindow,
+    }),
+    delete: command({
+      brief: "Delete a freeze window; one that is active ends",
+      examples: ["oaas cluster freeze delete weekend --yes"],
+      flags: { yes: yesFlag },
+      aliases: { y: "yes" },
+      positional: nameOfWindow,
+      load: async () => (await import("./freeze.ts")).deleteFreezeWindow,
+    }),
+  },
+});
+
 export const deployments = buildRouteMap({
   docs: { brief: "Manage deployments: classes that run in clusters" },
   aliases: { a: "apply", ls: "list", rm: "delete", d: "delete", revisions: "history" },
@@ -255,6 +296,7 @@ export const clusters = buildRouteMap({
   docs: { brief: "Manage the clusters that classes are deployed to" },
   aliases: { ls: "list", rm: "remove" },
   routes: {
+    freeze: freezes,
     list: command({
       brief: "List clusters with their health",
       examples: ["oaas cluster list"],

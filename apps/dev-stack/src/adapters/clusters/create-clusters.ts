@@ -40,12 +40,13 @@ export async function createClusters(options: StackClustersOptions): Promise<rea
 
 /** Loaded on demand: simulated clusters need only Node. */
 async function loadStarter(
-  { contexts, real }: DevStackConfig["clusters"],
+  { contexts, real, node, images }: DevStackConfig["clusters"],
   functions: DevStackConfig["functions"],
   env: ManagerOptions["env"],
   ambient: ManagerOptions["ambient"],
 ): Promise<StartCluster> {
   if (contexts.length > 0) return (await import("./context-cluster.ts")).createContextClusterStarter(env, ambient);
+  if (node) return (await import("./node-cluster.ts")).createNodeClusterStarter(images);
   if (real) return (await import("./real-cluster.ts")).createRealClusterStarter();
   return (await import("./embedded-cluster.ts")).createEmbeddedClusterStarter(ambient, functions);
 }

@@ -5,7 +5,7 @@ import { loadConfig } from "@oaas/config";
 import { unavailable, type Ambient } from "@oaas/foundation";
 import type { Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter, MetricsFormat, Tracer } from "@oaas/observability";
-import type { ClusterPlan, RunningManager, StartManager, SimulatedLoad } from "../../clusters/ports.ts";
+import type { ClusterMetrics, ClusterPlan, RunningManager, StartManager } from "../../clusters/ports.ts";
 
 export interface ManagerObservability {
   readonly log: Logger;
@@ -26,7 +26,8 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
   const { ambient } = options;
   managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
-    const config = managerConfig(plan, options.env, cluster.load);
+    const metrics = cluster.load ?? cluster.metrics;
+    const config = managerConfig(plan, options.env, metrics);
     const { log, meter, context, tracer } = options.observe(
       "oprc-crm",
       path.join(plan.folder, "class-runtime-manager.log"),
@@ -43,7 +44,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
       context,
       tracer,
       reread: () => config,
-      ...(cluster.load === undefined ? {} : { nfrSpeed: NFR_SPEED }),
+      ...(metrics === undefined ? {} : { nfrSpeed: NFR_SPEED }),
     });
     return {
       url: `http://127.0.0.1:${app.port}`,
@@ -77,20 +78,19 @@ function createSeverable(transport: Transport): { readonly transport: Transport;
 const SIMULATED_ODGM_IMAGE = "simulated.local/odgm:1";
 
 /** Environment settings apply, except those that bind the manager to this cluster. */
-export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], load?: SimulatedLoad): CrmConfig {
+export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], metrics?: ClusterMetrics): CrmConfig {
   const passedThrough = Object.entries(env).filter(([name]) => /^OPRC_(CRM|ENV|MOCK)_/.test(name));
   return loadConfig(crmConfig, {
     env: {
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_CLUSTER_NAME: plan.name,
       ...locationSettings(plan),
-      // Simulated nodes pull nothing.
-      ...(plan.context === undefined ? { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE } : {}),
+      ...imageSettings(plan),
       // Clusters of the stack are for trying out.
       ...(plan.context === undefined
         ? { OPRC_CRM_FEATURES_INVOKE: "true", OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true" }
         : {}),
-      ...(load === undefined ? {} : measurementSettings(load)),
+      ...(metrics === undefined ? {} : measurementSettings(metrics)),
       ...Object.fromEntries(passedThrough),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
@@ -101,11 +101,19 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], loa
   });
 }
 
-/** Simulated load is met and falls within a minute, so windows and cooldowns of enforcement are shorter than in production. */
+/** Simulated nodes pull nothing; real nodes of the stack only have the images that were given to them. */
+function imageSettings({ context, runsImages }: ClusterPlan): Readonly<Record<string, string>> {
+  if (context !== undefined) return {};
+  return runsImages
+    ? { OPRC_CRM_TEMPLATES_WAIT_IMAGE: "none" }
+    : { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE };
+}
+
+/** The load of a local stack is met and falls within a minute, so windows and cooldowns of enforcement are shorter than in production. */
 const NFR_SPEED = 10;
 
 /** Samples are taken every 5 s. A user watches, so measure more often than by default. */
-function measurementSettings({ metricsUrl, servesUsage }: SimulatedLoad): Readonly<Record<string, string>> {
+function measurementSettings({ metricsUrl, servesUsage }: ClusterMetrics): Readonly<Record<string, string>> {
   return {
     OPRC_CRM_PROM_URL: metricsUrl,
     OPRC_CRM_PROM_RANGE: "45s",

@@ -2,7 +2,7 @@ import { failedPrecondition } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import type { Transport } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
+import { componentOf, exitText, isPresent, obtain, startCluster, type ComponentName } from "@oaas/real-components";
 import type { ClusterPlan, RunningCluster, StartCluster } from "../../clusters/ports.ts";
 import type { Progress } from "../../clusters/progress.ts";
 import { isClone } from "../examples.ts";
@@ -81,14 +81,22 @@ async function startMetrics(
 }
 
 async function obtainKubernetes(progress: Progress): Promise<void> {
+  await obtainComponents(["etcd", "kubernetes", "kwok"], "--real", progress);
+}
+
+/** Obtains the components that a flag needs; throws with the fix if one is not available. */
+export async function obtainComponents(
+  names: readonly ComponentName[],
+  flag: string,
+  progress: Progress,
+): Promise<void> {
   if (!isClone()) {
     throw failedPrecondition(
       "cluster",
-      "the bundle cannot start real clusters: start it without --real, or run npm start -- --real in a clone",
+      `the bundle cannot start real clusters: start it without ${flag}, or run npm start -- ${flag} in a clone`,
     );
   }
-  const components = (["etcd", "kubernetes", "kwok"] as const).map((name) => componentOf(name));
-  const absent = components.filter((component) => !isPresent(component));
+  const absent = names.map((name) => componentOf(name)).filter((component) => !isPresent(component));
   if (absent.length === 0) return;
   progress.note(
     `Building Kubernetes from source, once for this machine: about ten minutes on two cores. Needs Go 1.26 and network access. ${WITHOUT}`,

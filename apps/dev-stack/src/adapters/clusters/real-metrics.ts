@@ -1,21 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import path from "node:path";
 import type { Ambient, Timer } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { KubeClient, resourceType, type Transport } from "@oaas/kube-runtime";
-import {
-  componentFile,
-  onFreePorts,
-  probe,
-  startProcess,
-  untilReady,
-  type RunningProcess,
-} from "@oaas/real-components";
+import type { RunningProcess } from "@oaas/real-components";
 import { CLASS_RUNTIMES } from "../../clusters/install-crds.ts";
 import type { SimulatedLoad } from "../../clusters/ports.ts";
 import { formatExposition } from "../../load/exposition.ts";
 import { LoadSimulation, SCRAPE_MS } from "../../load/load-simulation.ts";
 import { startMetricsServer } from "../metrics-server.ts";
+import { startPrometheus } from "./prometheus-process.ts";
 import { startUsageApi } from "./usage-api.ts";
 
 export interface RealMetrics {
@@ -89,7 +81,14 @@ export async function startRealMetrics(
   };
   let usage: { close(): Promise<void> } | undefined;
   try {
-    const { url, process } = await startPrometheus(folder, new URL(target.url).host);
+    const { url, process } = await startPrometheus(folder, [
+      {
+        job_name: "simulated-load",
+        honor_labels: true,
+        scrape_interval: "5s",
+        static_configs: [{ targets: [new URL(target.url).host] }],
+      },
+    ]);
     usage = await startUsageApi({
       client,
       clock: ambient.clock,
@@ -148,43 +147,4 @@ function startPolling({ timers }: Ambient, act: () => Promise<void>): { stop(): 
       timer?.cancel();
     },
   };
-}
-
-async function startPrometheus(
-  folder: string,
-  target: string,
-): Promise<{ readonly url: string; readonly process: RunningProcess }> {
-  const home = path.join(folder, "prometheus");
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  const scrape = {
-    job_name: "simulated-load",
-    honor_labels: true,
-    scrape_interval: "5s",
-    static_configs: [{ targets: [target] }],
-  };
-  // YAML is a superset of JSON.
-  await writeFile(path.join(home, "prometheus.yml"), JSON.stringify({ scrape_configs: [scrape] }));
-  return onFreePorts(1, async ([port = 0]) => {
-    const url = `http://127.0.0.1:${port}`;
-    const process = await startProcess({
-      command: componentFile("prometheus"),
-      args: [
-        `--config.file=${path.join(home, "prometheus.yml")}`,
-        `--storage.tsdb.path=${path.join(home, "data")}`,
-        "--storage.tsdb.retention.time=1d",
-        `--web.listen-address=127.0.0.1:${port}`,
-        "--log.level=warn",
-      ],
-      cwd: home,
-      logFile: path.join(folder, "prometheus.log"),
-      register: path.join(folder, "processes"),
-    });
-    try {
-      await untilReady(process, async () => (await probe(`${url}/-/ready`)).status === 200);
-    } catch (thrown) {
-      await process.stop(0);
-      throw thrown;
-    }
-    return { url, process };
-  });
 }

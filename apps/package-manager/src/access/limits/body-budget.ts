@@ -1,4 +1,4 @@
-import { Fault, unavailable } from "@oaas/foundation";
+import { Fault, limitValue, unavailable, type Limit } from "@oaas/foundation";
 
 /** A share of the budget that belongs to one request. */
 export interface BodyClaim {
@@ -12,12 +12,16 @@ const RETRY_AFTER_MS = 1_000;
 
 /** Limits the bytes of request bodies in memory, in total. One caller may claim half of them. */
 export class BodyBudget {
-  readonly #maxBytes: number;
+  readonly #limit: Limit;
   readonly #claimed = new Map<string, number>();
   #total = 0;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(maxBytes: Limit) {
+    this.#limit = maxBytes;
+  }
+
+  get #maxBytes(): number {
+    return limitValue(this.#limit);
   }
 
   open(caller: string): BodyClaim {

@@ -23,15 +23,19 @@ interface Bucket {
  * cannot reset its bucket by filling the table with other names.
  */
 export class RateLimiter {
-  readonly #limit: RateLimit;
+  readonly #currentLimit: () => RateLimit;
   readonly #clock: Clock;
   /** The least recently used caller first. */
   readonly #buckets = new Map<string, Bucket>();
   #newest: string | undefined;
 
-  constructor(limit: RateLimit, clock: Clock) {
-    this.#limit = limit;
+  constructor(limit: RateLimit | (() => RateLimit), clock: Clock) {
+    this.#currentLimit = typeof limit === "function" ? limit : () => limit;
     this.#clock = clock;
+  }
+
+  get #limit(): RateLimit {
+    return this.#currentLimit();
   }
 
   /** Throws resource-exhausted, with the time to wait, when the bucket of the caller is empty. */

@@ -1,4 +1,4 @@
-import { Fault, KeyedLimit } from "@oaas/foundation";
+import { Fault, KeyedLimit, type Limit } from "@oaas/foundation";
 
 const RETRY_AFTER_MS = 10_000;
 
@@ -6,7 +6,7 @@ const RETRY_AFTER_MS = 10_000;
 export class StreamLimit {
   readonly #streams: KeyedLimit;
 
-  constructor(perCaller: number) {
+  constructor(perCaller: Limit) {
     this.#streams = new KeyedLimit(perCaller);
   }
 

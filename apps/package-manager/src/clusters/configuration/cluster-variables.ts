@@ -8,7 +8,9 @@ export const clusterVariables = {
   clustersJson: env("CRM_CLUSTERS_JSON")
     .json("clusters by name, or a list of them", clustersFromJson)
     .optional()
-    .secret()
+    .secret({ members: ["api_key"] })
+    .fileKey("clusters")
+    .reloads()
     .doc(
       "Clusters as an object from name to settings, or a list of settings with a name. Settings: url, timeout (seconds), retry_attempts, api_key, api_key_file, labels, tls {ca_cert, client_cert, client_key, insecure}. Overrides CRM_CLUSTERS and CRM_DEFAULT_URL.",
     )
@@ -16,6 +18,7 @@ export const clusterVariables = {
   clusters: env("CRM_CLUSTERS")
     .list()
     .optional()
+    .fileKey(false)
     .doc("Cluster names, each configured by CRM_CLUSTER_<NAME>_ variables. Overrides CRM_DEFAULT_URL.")
     .example("edge,cloud"),
   perCluster: perName("CRM_CLUSTER_<NAME>_", {
@@ -53,20 +56,24 @@ export const clusterVariables = {
     tokenFile: env("TOKEN_FILE").path().optional().doc("File with the token, reloaded when it changes."),
   }),
   defaultUrl: urlOf("CRM_DEFAULT_URL")
+    .reloads()
     .doc("URL of a single cluster named default. Used if no other setting configures clusters.")
     .example("http://localhost:8088"),
   defaultTimeoutMs: env("CRM_DEFAULT_TIMEOUT")
     .duration({ bare: "s", max: "1h" })
     .optional()
+    .reloads()
     .doc("Deadline of every call to the cluster of CRM_DEFAULT_URL."),
   defaultRetryAttempts: env("CRM_DEFAULT_RETRY_ATTEMPTS")
     .int({ min: 0, max: 100 })
     .default(3)
+    .reloads()
     .doc("Maximum attempts per read or health check for the cluster of CRM_DEFAULT_URL, including the first."),
   defaultCluster: env("CRM_DEFAULT_CLUSTER")
     .string()
     .alias("OPRC_PM_CRM_DEFAULT_CLUSTER")
     .optional()
+    .reloads()
     .doc(
       "Cluster to prefer when a request for a unit does not name a cluster and several clusters have the unit. Default: the cluster named default.",
     ),

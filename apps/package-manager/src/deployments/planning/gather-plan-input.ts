@@ -1,6 +1,6 @@
 import { omitUndefined } from "@oaas/contracts/rest";
 import { invalidArgument, type Ambient } from "@oaas/foundation";
-import type { ClassDeployment, ClusterName, Package, PackageName } from "@oaas/models";
+import type { ActiveFreeze, ClassDeployment, ClusterName, Package, PackageName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import {
   ownEntry,
@@ -43,6 +43,8 @@ export interface PlanInputSources {
     cluster: ClusterName,
     namespace: string | undefined,
   ) => CandidateCluster["recommendedReplicas"];
+  /** The freeze windows of a cluster that are active. */
+  readonly frozen?: (cluster: ClusterName) => readonly ActiveFreeze[];
   /** The namespace that a cluster reports for the unit of a deployment. */
   readonly reportedNamespace?: (deployment: ClassDeployment, cluster: ClusterName) => string | undefined;
 }
@@ -161,6 +163,7 @@ function candidate(reading: HealthReading, running: RunningContext, sources: Pla
   if (entry === undefined) return [];
   const { takenAtMs, error, breaker, health } = reading;
   const existing = existingUnit(reading.cluster, running, sources);
+  const [frozen] = sources.frozen?.(reading.cluster) ?? [];
   const recommended = sources.recommended?.(running.deployment, reading.cluster, existing?.namespace);
   return [
     {
@@ -168,6 +171,7 @@ function candidate(reading: HealthReading, running: RunningContext, sources: Pla
       labels: entry.labels,
       breaker,
       ...(entry.cordon === undefined ? {} : { cordon: entry.cordon }),
+      ...(frozen === undefined ? {} : { frozen }),
       ...(entry.availability === undefined ? {} : { prior: entry.availability }),
       ...(entry.cost === undefined ? {} : { cost: entry.cost }),
       ...(entry.defaultNamespace === undefined ? {} : { defaultNamespace: entry.defaultNamespace }),

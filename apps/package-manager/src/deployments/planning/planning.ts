@@ -63,18 +63,15 @@ export class Planning {
   }
 
   /**
-   * Plans a running deployment again, with the package revision that it runs and without `without`. Returns the refusal
-   * of the planner.
+   * Plans a running deployment again, with the package revision that it runs. Returns the refusal of the planner.
    */
   async planAgain(
     deployment: NamedDeployment,
     previous: DeploymentPlan,
-    without: readonly ClusterName[] = [],
   ): Promise<Result<Pick<Planned, "plan" | "packageReference">, PlanRefusal>> {
     const request = { deployment, whatIf: { packageRevision: previous.shared.packageRevision } };
     const { input, packageReference } = await gatherPlanInput(request, { plan: previous }, this.#sources);
-    const clusters = input.clusters.filter(({ name }) => !without.includes(name));
-    const computed = this.#compute({ ...input, clusters });
+    const computed = this.#compute(input);
     return computed.ok ? ok({ plan: computed.value.plan, packageReference }) : computed;
   }
 

@@ -8,9 +8,12 @@ import { pageHeaders } from "./replies.ts";
 export function auditHandlers(audit: AuditReader): HandlersOf<"audit"> {
   return {
     listAudit: async ({ query }) => {
-      const { actor, action, target } = query;
+      const { actor, action, target, outcome } = query;
       const since = query.since === undefined ? undefined : Date.parse(query.since);
-      const page = await audit.list({ ...pageRequestOf(query), ...omitUndefined({ actor, action, target, since }) });
+      const page = await audit.list({
+        ...pageRequestOf(query),
+        ...omitUndefined({ actor, action, target, outcome, since }),
+      });
       return json(page.items, pageHeaders(page));
     },
   };

@@ -98,6 +98,8 @@ export function clusterHandlers(
         environment: query.environment,
         condition: conditionIn("status", query.status),
         cluster: clusterIn(query),
+        filter: query.filter,
+        sort: query.sort,
       });
       const page = await status.runtimes({ ...pageRequestOf(query), ...filter });
       const missing = page.missing.length === 0 ? {} : { [HEADERS.missingClusters]: page.missing.join(",") };

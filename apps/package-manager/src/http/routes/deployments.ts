@@ -94,6 +94,7 @@ export function deploymentHandlers(
         targetEnv: query.target_env,
         targetCluster: query.target_cluster,
         condition: conditionIn("condition", query.condition),
+        filter: query.filter,
         sort: query.sort,
       });
       const page = await deployments.list({ ...pageRequestOf(query), ...filter });

@@ -20,14 +20,25 @@ export function isCompressible(body: string | Buffer): boolean {
 
 /** The supported encoding that the client prefers; undefined when it accepts none, or prefers the identity. */
 export function encodingFor(acceptEncoding: string | undefined): Encoding | undefined {
-  if (acceptEncoding === undefined) return undefined;
+  return encodingsFor(acceptEncoding)[0];
+}
+
+/** The supported encodings that the client prefers to the identity, the best one first. */
+export function encodingsFor(acceptEncoding: string | undefined): readonly Encoding[] {
+  if (acceptEncoding === undefined) return [];
   const quality = new Map(acceptEncoding.toLowerCase().split(",").map(parsePreference));
   const wildcard = quality.get("*") ?? 0;
   const br = quality.get("br") ?? wildcard;
   const gz = quality.get("gzip") ?? quality.get("x-gzip") ?? wildcard;
-  const best = Math.max(br, gz);
-  if (best === 0 || (quality.get("identity") ?? 0) > best) return undefined;
-  return br >= gz ? "br" : "gzip";
+  const identity = quality.get("identity") ?? 0;
+  const candidates = [
+    { encoding: "br", quality: br },
+    { encoding: "gzip", quality: gz },
+  ] as const;
+  return candidates
+    .filter((one) => one.quality > 0 && one.quality >= identity)
+    .toSorted((a, b) => b.quality - a.quality)
+    .map(({ encoding }) => encoding);
 }
 
 /** One element of the header, such as `gzip;q=0.5`. An invalid quality counts as 0. */

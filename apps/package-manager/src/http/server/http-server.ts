@@ -8,9 +8,11 @@ import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contract
 import type { Clock, Timers } from "@oaas/foundation";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { callerId } from "../../access/caller.ts";
+import type { ConsoleFiles } from "../../adapters/console-files.ts";
 import type { Handlers, HttpReply } from "../handler.ts";
 import type { Admission, Operation, Pipeline } from "../pipeline.ts";
 import { BodyBudget } from "../../access/limits/body-budget.ts";
+import { encodingsFor } from "./compression.ts";
 import { invalidHead, parserError, toHttpError } from "./framework-errors.ts";
 import { contentOf, firstHeader, IncomingHead, originForm } from "./incoming.ts";
 import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
@@ -26,6 +28,7 @@ declare module "fastify" {
   }
 }
 
+/** Options. The limits are read at each use, so that getters can change them. */
 export interface HttpServerOptions {
   readonly handlers: Handlers;
   readonly pipeline: Pick<Pipeline, "admit" | "serve" | "refuse">;
@@ -46,6 +49,8 @@ export interface HttpServerOptions {
   readonly requestTimeoutMs: number;
   /** Serves HTTPS instead of HTTP. */
   readonly tls?: TlsOptions | undefined;
+  /** Served at `/`, and below it where the API has no path. */
+  readonly console?: Pick<ConsoleFiles, "reply"> | undefined;
 }
 
 const KEEP_ALIVE_MS = 65_000;
@@ -70,8 +75,8 @@ export class HttpServer {
       requireHostHeader: false,
     };
     this.#options = options;
-    this.#streamLimit = new StreamLimit(options.maxStreams);
-    this.#bodyBudget = new BodyBudget(options.maxBodiesBytes);
+    this.#streamLimit = new StreamLimit(() => options.maxStreams);
+    this.#bodyBudget = new BodyBudget(() => options.maxBodiesBytes);
     this.#fastify = fastify({
       ...(tls ? { https: { ...server, ...tls } } : { http: server }),
       requestTimeout: requestTimeoutMs,
@@ -114,6 +119,11 @@ export class HttpServer {
     (this.#server as unknown as TlsServer).setSecureContext(options);
   }
 
+  /** Changes the limit for new connections. */
+  setMaxConnections(limit: number): void {
+    this.#server.maxConnections = limit;
+  }
+
   closeAllConnections(): void {
     this.#server.closeAllConnections();
   }
@@ -142,11 +152,33 @@ export class HttpServer {
       done(invalidHead(raw));
     });
     if (corsOrigins.length > 0) void app.register(cors, corsOptions(corsOrigins));
+    if (this.#options.console !== undefined) app.addHook("onRequest", this.#consoleHook(this.#options.console));
     app.addHook("onRequest", (request, _reply, done) => {
       done(request.is404 ? unroutedRequest(request) : undefined);
     });
     app.setNotFoundHandler((request, reply) => this.#refuse(unroutedRequest(request), reply));
     app.setErrorHandler((error, _request, reply) => this.#refuse(error, reply));
+  }
+
+  /** Answers requests for files and pages of the console; all others go on. */
+  #consoleHook(files: Pick<ConsoleFiles, "reply">) {
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+      const [path = "/"] = request.url.split("?", 1);
+      const { method, headers } = request.raw;
+      if ((method !== "GET" && method !== "HEAD") || !(request.is404 || path === "/")) return undefined;
+      const found = await files.reply({
+        path,
+        accept: headers.accept,
+        encodings: encodingsFor(headers["accept-encoding"]?.toString()),
+        ifNoneMatch: headers["if-none-match"],
+      });
+      if (found === undefined) return undefined;
+      if (this.#isClosing) reply.header("connection", "close");
+      return reply
+        .code(found.status)
+        .headers({ ...found.headers, [HEADERS.correlationId]: request.id })
+        .send(found.body);
+    };
   }
 
   #addRoute(route: Route & { readonly operationId: OperationId }): void {

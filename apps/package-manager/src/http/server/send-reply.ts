@@ -24,7 +24,8 @@ export interface SendOptions {
 
 /** Sends a reply of the pipeline with Fastify. */
 export async function sendReply(content: HttpReply, reply: FastifyReply, options: SendOptions): Promise<FastifyReply> {
-  const { status, headers, events } = content;
+  const { status, headers, cookies, events } = content;
+  if (cookies !== undefined) reply.header("set-cookie", cookies);
   reply.code(status).headers({ ...COMMON_HEADERS, [HEADERS.correlationId]: reply.request.id, ...headers });
   if (events !== undefined) return sendStream(events, reply, options);
   const text = content.json ?? content.content?.text;

@@ -1,4 +1,5 @@
 import {
+  activeFreeze,
   availabilityEstimateToWire,
   clusterLossToWire,
   deploymentPause,
@@ -7,7 +8,7 @@ import {
   statedRequirementToWire,
   type planView,
 } from "@oaas/contracts/rest";
-import type { ClusterLoss, DeploymentPause, StatedRequirement } from "@oaas/models";
+import type { ActiveFreeze, ClusterLoss, DeploymentPause, StatedRequirement } from "@oaas/models";
 import type { z } from "zod";
 import type { ClusterVerdict, CompletePlan, Decision, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import type { PlanDifference } from "./compare-plans.ts";
@@ -23,10 +24,18 @@ interface PlanOutcome {
   readonly loss: ClusterLoss | undefined;
   readonly objects?: readonly ClusterObjects[];
   readonly pause?: DeploymentPause | undefined;
+  readonly freezes?: readonly ActiveFreeze[];
 }
 
 /** A plan in the JSON of the REST API. */
-export function planToWire({ plan, changes, loss, objects, pause }: PlanOutcome): z.output<typeof planView> {
+export function planToWire({
+  plan,
+  changes,
+  loss,
+  objects,
+  pause,
+  freezes = [],
+}: PlanOutcome): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
   return {
     digest: plan.digest,
@@ -48,6 +57,7 @@ export function planToWire({ plan, changes, loss, objects, pause }: PlanOutcome)
     changes: changes ?? null,
     cluster_loss: loss === undefined ? null : clusterLossToWire(loss),
     ...(pause === undefined ? {} : { pause: deploymentPause.toJson(pause) }),
+    ...(freezes.length === 0 ? {} : { freezes: freezes.map((each) => activeFreeze.toJson(each)) }),
     decisions: plan.decisions.map(decisionToWire),
     explanation: planText(plan),
     ...(objects === undefined ? {} : { objects: planObjectsToWire(objects) }),

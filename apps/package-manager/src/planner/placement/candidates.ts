@@ -84,28 +84,28 @@ export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput)
 export interface ClusterNeeds {
   /** Whether it has a state store. */
   readonly needsStore: boolean;
-  /** Clusters in which the planned replicas do not fit, with the reason. */
-  readonly noRoom: ReadonlyMap<ClusterName, readonly Reason[]>;
+  /** Clusters that cannot run what was planned for them, with the reason. */
+  readonly unsuited: ReadonlyMap<ClusterName, readonly Reason[]>;
 }
 
 function evaluateCluster(
   input: PlanInput,
   mode: SelectionMode,
   cluster: CandidateCluster,
-  { needsStore, noRoom }: ClusterNeeds,
+  { needsStore, unsuited }: ClusterNeeds,
 ): Candidate {
   const selection = selectionReasons(input, mode, cluster);
   const health = evaluateHealth(input, cluster);
   const { availability, estimate } = health;
   const eligible = selection.against.length === 0;
-  const cordon = cordonReasons(input, cluster);
-  const missing = [...missingOffers(input, cluster, needsStore), ...(noRoom.get(cluster.name) ?? [])];
+  const closed = [...cordonReasons(input, cluster), ...freezeReasons(input, cluster)];
+  const missing = [...missingOffers(input, cluster, needsStore), ...(unsuited.get(cluster.name) ?? [])];
   const { namespace, against, move } = resolveNamespace(input, cluster);
   const [problem] = against;
   // A cluster that the user named is used as long as its availability is known.
   const usable =
     eligible &&
-    cordon.length === 0 &&
+    closed.length === 0 &&
     problem === undefined &&
     availability !== undefined &&
     (mode === "named" || (health.blocking.length === 0 && (missing.length === 0 || runsIn(input, cluster))));
@@ -119,7 +119,7 @@ function evaluateCluster(
     ...(problem === undefined ? {} : { namespaceProblem: problem.text }),
     ...(move === undefined ? {} : { move }),
     reasonsFor: [...selection.for, ...health.for],
-    reasonsAgainst: [...selection.against, ...cordon, ...against, ...missing, ...health.blocking, ...health.warnings],
+    reasonsAgainst: [...selection.against, ...closed, ...against, ...missing, ...health.blocking, ...health.warnings],
   };
 }
 
@@ -136,6 +136,14 @@ function cordonReasons(input: PlanInput, candidate: CandidateCluster): Reason[] 
   if (drain === undefined && runsIn(input, candidate)) return [];
   const why = cordon.reason === undefined ? "" : `: ${cordon.reason}`;
   return [{ code: "cordoned", text: `${drain === undefined ? "cordoned" : "being drained"} by ${cordon.by}${why}` }];
+}
+
+/** A freeze window keeps new units out; a unit that is there stays. */
+function freezeReasons(input: PlanInput, candidate: CandidateCluster): Reason[] {
+  const { frozen } = candidate;
+  if (frozen === undefined || runsIn(input, candidate)) return [];
+  const why = frozen.reason === undefined ? "" : `: ${frozen.reason}`;
+  return [{ code: "frozen", text: `frozen by window "${frozen.window}" until ${frozen.until}${why}` }];
 }
 
 interface SelectionReasons {

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { clusterName, clusterOf, clustersIn, expectPlan, expectRefusal, STRONG_STATE } from "../testing/plan-inputs.ts";
+import {
+  clusterName,
+  clusterOf,
+  clustersIn,
+  expectPlan,
+  expectRefusal,
+  functionKey,
+  functionOf,
+  STRONG_STATE,
+} from "../testing/plan-inputs.ts";
 
 const settings = { algorithm: "domains" } as const;
 const strong = { stateSpec: STRONG_STATE };
@@ -71,6 +80,21 @@ describe("PLANNER_ALGORITHM=domains", () => {
     const first = expectPlan(given);
     const again = expectPlan({ ...given, previous: first });
     expect(again.digest).toBe(first.digest);
+  });
+
+  test("sizes many functions with their own targets at once", () => {
+    const keys = Array.from({ length: 200 }, (_, index) => `Order.f${index}`);
+    const refusal = expectRefusal({
+      settings,
+      definition: { ...strong, bindings: [] },
+      clusters: Array.from({ length: 50 }, (_, index) => inZone(`c${index}`, 0.9, `z${index % 2}`)),
+      functions: keys.map((key) => functionOf(key)),
+      deployment: {
+        nfr: { availability: 0.99999 },
+        functions: keys.map((key) => ({ functionKey: functionKey(key), config: {}, nfr: { availability: 0.9999999 } })),
+      },
+    });
+    expect(refusal).toMatchObject({ kind: "out-of-reach", remedies: expect.arrayContaining([expect.anything()]) });
   });
 
   test("uses every named cluster, also with many clusters and replicas", () => {

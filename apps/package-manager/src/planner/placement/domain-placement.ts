@@ -33,7 +33,7 @@ const MAX_PREFIX = 8;
 
 /** The smallest count and the set of clusters that meet every demand by failure domains, else the closest ones. */
 export function sizeByDomains(search: DomainSearch): DomainSizing {
-  const sets = clusterSets(search);
+  const sets = clusterSets(search).map((chosen) => ({ chosen, sizeFunctions: functionSizing(search, chosen) }));
   const [ofClass] = search.demands;
   let closest: DomainSizing | undefined;
   let closestShortfall = Number.POSITIVE_INFINITY;
@@ -41,14 +41,14 @@ export function sizeByDomains(search: DomainSearch): DomainSizing {
     if (!allowsReplicaCount(ofClass, replicas)) continue;
     let best: DomainSizing | undefined;
     let bestAvailability = -1;
-    for (const chosen of sets) {
+    for (const { chosen, sizeFunctions } of sets) {
       if (!isTried(search, sets.length, chosen.length, replicas)) continue;
       const availability = availabilityFor(search, chosen, ofClass, replicas);
       const reached = meets(availability, ofClass.target);
       const shortfall = reached ? 0 : ofClass.target - availability;
       if (availability <= bestAvailability && shortfall >= closestShortfall) continue;
       const size = { demand: ofClass, replicas, availability, reached };
-      const result = sizingOf(search, chosen, size);
+      const result = sizingOf(search, chosen, [size, ...sizeFunctions()]);
       const largest = Math.max(0, ...result.sizing.sizes.map(shortfallOf));
       if (largest < closestShortfall) {
         closest = result;
@@ -76,9 +76,11 @@ function availabilityFor(search: DomainSearch, chosen: readonly Candidate[], dem
   return availabilityByDomains(search.place(chosen, replicas, demand), replicas, hasState);
 }
 
-function sizingOf(search: DomainSearch, chosen: readonly Candidate[], ofClass: Size): DomainSizing {
-  const [, ...others] = search.demands;
-  const sizes = [ofClass, ...others.map((demand) => sizeOn(search, chosen, demand))];
+function sizingOf(
+  search: DomainSearch,
+  chosen: readonly Candidate[],
+  sizes: readonly (Size | undefined)[],
+): DomainSizing {
   const worstFirst = chosen.map(search.availabilityIn).sort((a, b) => a - b);
   return {
     sizing: {
@@ -92,11 +94,26 @@ function sizingOf(search: DomainSearch, chosen: readonly Candidate[], ofClass: S
   };
 }
 
-/** The smallest count of a function on these clusters, else the closest one. */
-function sizeOn(search: DomainSearch, chosen: readonly Candidate[], demand: Demand): Size | undefined {
+/** The sizes of the functions on these clusters, computed once: they do not depend on the replicas of the class. */
+function functionSizing(search: DomainSearch, chosen: readonly Candidate[]): () => readonly (Size | undefined)[] {
+  const [, ...demands] = search.demands;
+  const curve: number[] = [];
+  // The clusters serve every function alike.
+  const availabilityOf = (demand: Demand, replicas: number): number =>
+    (curve[replicas] ??= availabilityFor(search, chosen, demand, replicas));
+  let sizes: readonly (Size | undefined)[] | undefined;
+  return () => (sizes ??= demands.map((demand) => sizeFunction(demand, search.maxReplicas, availabilityOf)));
+}
+
+/** The smallest count of a function, else the closest one. */
+function sizeFunction(
+  demand: Demand,
+  maxReplicas: number,
+  availabilityOf: (demand: Demand, replicas: number) => number,
+): Size | undefined {
   let best: Size | undefined;
-  for (let replicas = 1; replicas <= search.maxReplicas; replicas += 1) {
-    const availability = availabilityFor(search, chosen, demand, replicas);
+  for (let replicas = 1; replicas <= maxReplicas; replicas += 1) {
+    const availability = availabilityOf(demand, replicas);
     const reached = meets(availability, demand.target);
     if (reached || best === undefined || availability > best.availability)
       best = { demand, replicas, availability, reached };

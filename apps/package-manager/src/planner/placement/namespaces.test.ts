@@ -157,3 +157,10 @@ test("a unit that is not eligible any more does not count as a move", () => {
   });
   expect(expectPlan(input).units.map(({ namespace }) => namespace)).toEqual(["shop"]);
 });
+
+test("names the remedy where one cluster refuses the namespace and another does not answer", () => {
+  const clusters = [edge(), clusterOf("silent", 0.99, { reading: undefined } as never)];
+  const refusal = expectRefusal({ clusters, deployment: { namespace: "kube-public" } });
+  expect(refusal.message).toContain('edge (namespace "kube-public" is a system namespace');
+  expect(refusal.message).toContain("use another namespace, or change the clusters' allowed_namespaces, or retry");
+});

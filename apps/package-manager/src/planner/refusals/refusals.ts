@@ -93,17 +93,22 @@ export function refuseUnusable(
   if (anyUsable && (mode !== "named" || deployment.allowBestEffort || unusable.length === 0)) return undefined;
   const affected = clusters.filter(({ cluster }) => unusable.includes(cluster));
   const isDown = (name: ClusterName): boolean => whatIf?.clustersDown?.includes(name) === true;
-  const cordoned = blocked.flatMap(({ cluster, reasonsAgainst }) =>
-    reasonsAgainst.some(({ code }) => code === "cordoned") ? [cluster.name] : [],
-  );
-  const unsuited = blocked.flatMap(({ cluster, reasonsAgainst }) =>
-    reasonsAgainst.some(({ code }) => UNSUITED.has(code)) ? [cluster.name] : [],
-  );
-  const assumed = unusable.every((name) => isDown(name) || cordoned.includes(name) || unsuited.includes(name));
+  const blockedBy = (codes: ReadonlySet<string>): readonly ClusterName[] =>
+    blocked.flatMap(({ cluster, reasonsAgainst }) =>
+      reasonsAgainst.some(({ code }) => codes.has(code)) ? [cluster.name] : [],
+    );
+  const cordoned = blockedBy(CORDONED);
+  const frozen = blockedBy(FROZEN);
+  const unsuited = blockedBy(UNSUITED);
+  const refusing = blocked.filter(({ namespaceProblem }) => namespaceProblem !== undefined);
+  const isHeld = (name: ClusterName): boolean => [...cordoned, ...frozen, ...unsuited].includes(name);
+  const assumed = unusable.every((name) => isDown(name) || isHeld(name));
   const retry = [
     ...(unusable.some((name) => isDown(name)) ? ["assume fewer clusters down"] : []),
     ...(cordoned.length > 0 ? ["uncordon them"] : []),
+    ...(frozen.length > 0 ? ["wait until the freeze window ends"] : []),
     ...(unsuited.length > 0 ? ["make the stated change to a cluster or to the deployment"] : []),
+    ...(refusing.length > 0 ? ["use another namespace, or change the clusters' allowed_namespaces"] : []),
     ...(assumed ? [] : ["retry when their health checks succeed"]),
   ].join(", or ");
   const remedy =
@@ -113,8 +118,16 @@ export function refuseUnusable(
   return { kind: "no-usable-cluster", unusable, assumed, clusters, message };
 }
 
+const CORDONED: ReadonlySet<string> = new Set(["cordoned"]);
+const FROZEN: ReadonlySet<string> = new Set(["frozen"]);
 /** Reasons that a cluster reports about itself, each with its remedy. */
-const UNSUITED: ReadonlySet<string> = new Set(["no-state-store", "no-template", "no-capability", "no-capacity"]);
+const UNSUITED: ReadonlySet<string> = new Set([
+  "no-state-store",
+  "no-template",
+  "no-capability",
+  "no-capacity",
+  "no-scale-to-zero",
+]);
 
 function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
   return clusters
@@ -130,7 +143,7 @@ export function refuseUnreachableTarget(
 ): PlanRefusal {
   const missed = findLargestShortfall(sizing, task.demands) ?? { demand: task.demands[0] };
   const { demand, best } = missed;
-  const remedies = remediesFor(task, missed);
+  const remedies = remediesFor(task, sizing, missed);
   const { maxReplicas, algorithm } = task.input.settings;
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
   const closest =

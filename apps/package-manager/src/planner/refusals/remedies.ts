@@ -9,7 +9,14 @@ import {
 } from "../placement/placement.ts";
 import type { LowerTarget, Remedy } from "../plan-types.ts";
 import { HIGHEST_TARGET } from "../sizing/quorum.ts";
-import { sizeReplicas, subjectName, type Demand, type Size, type SizingRules } from "../sizing/replicas.ts";
+import {
+  sizeReplicas,
+  subjectName,
+  type Demand,
+  type Size,
+  type Sizing,
+  type SizingRules,
+} from "../sizing/replicas.ts";
 import { formatShare, pluralize, truncateShare } from "../explanation/format.ts";
 
 /** A higher PLANNER_MAX_REPLICAS is not suggested. */
@@ -25,8 +32,12 @@ const MAX_RESTORED_CLUSTERS = 3;
  * All changes that are each sufficient to reach the target, verified by sizing with them. Best effort comes last, because
  * it always helps.
  */
-export function remediesFor(task: PlacementTask, missed: { readonly demand: Demand; readonly best?: Size }): Remedy[] {
-  if (task.basis.algorithm === "domains") return domainRemedies(task, missed);
+export function remediesFor(
+  task: PlacementTask,
+  sizing: Sizing,
+  missed: { readonly demand: Demand; readonly best?: Size },
+): Remedy[] {
+  if (task.basis.algorithm === "domains") return domainRemedies(task, sizing, missed);
   const remedies = [
     lowerTargets(task, missed),
     lowerReplicaCount(task),
@@ -39,23 +50,19 @@ export function remediesFor(task: PlacementTask, missed: { readonly demand: Dema
   return remedies.filter((remedy) => remedy !== undefined);
 }
 
-/** Availabilities of one more cluster that are tried, in this order. */
+/** Availabilities of one more cluster that are suggested. */
 const ADDED_AVAILABILITIES = [0.9, 0.95, 0.99, 0.995, 0.999, 0.9999];
 
 /** By failure domains more replicas in the same clusters rarely help, so that another zone is suggested. */
-function domainRemedies(task: PlacementTask, { best }: { readonly best?: Size }): Remedy[] {
+function domainRemedies(task: PlacementTask, sizing: Sizing, { best }: { readonly best?: Size }): Remedy[] {
   if (best === undefined) return [];
-  const usable = worstCandidatesFirst(task.candidates);
-  const { sizing } = searchByDomains(task, usable);
   const targets = sizing.sizes.flatMap((size): LowerTarget[] =>
     size === undefined || size.reached
       ? []
       : [{ subject: subjectName(size.demand), availability: truncateShare(size.availability, 9) }],
   );
   const texts = targets.map(({ availability, subject }) => `${formatShare(availability)} for ${subject}`);
-  const added = ADDED_AVAILABILITIES.find(
-    (availability) => searchByDomains(task, [...usable, clusterInNewZone(availability)]).sizing.reached,
-  );
+  const added = sufficientCluster(task);
   return [
     { kind: "lower-target", targets, text: `lower the target to at most ${texts.join(" and ")}` },
     ...(added === undefined
@@ -69,6 +76,22 @@ function domainRemedies(task: PlacementTask, { best }: { readonly best?: Size })
         ]),
     allowBestEffort(best),
   ];
+}
+
+/** The lowest suggested availability of one more cluster that is sufficient. The search is expensive, so it is bisected. */
+function sufficientCluster(task: PlacementTask): number | undefined {
+  const usable = worstCandidatesFirst(task.candidates);
+  const helps = (index: number): boolean =>
+    searchByDomains(task, [...usable, clusterInNewZone(ADDED_AVAILABILITIES[index] ?? 0)]).sizing.reached;
+  let high = ADDED_AVAILABILITIES.length - 1;
+  if (!helps(high)) return undefined;
+  let low = -1;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (helps(middle)) high = middle;
+    else low = middle;
+  }
+  return ADDED_AVAILABILITIES[high];
 }
 
 /** A cluster that shares no failure domain with the others. */

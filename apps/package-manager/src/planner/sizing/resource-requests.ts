@@ -8,12 +8,28 @@ export interface ResourceRequests {
   readonly memoryBytes: number;
 }
 
+/** What a replica needs of a node. */
+export interface ReplicaNeeds extends ResourceRequests {
+  /** Extended resources, such as nvidia.com/gpu, by name. */
+  readonly extended: Readonly<Record<string, number>>;
+}
+
 /** The requests of a replica that the deployment states; a resource without a request counts nothing. */
-export function statedRequests({ provision }: Pick<FunctionSpec, "provision">): ResourceRequests {
+export function statedRequests({ provision }: Pick<FunctionSpec, "provision">): ReplicaNeeds {
   return {
     cpuMillicores: amountOf(provision.cpuRequest, 1_000_000n) ?? 0,
     memoryBytes: amountOf(provision.memoryRequest, 1_000_000_000n) ?? 0,
+    extended: extendedRequests(provision.resources),
   };
+}
+
+/** Kubernetes requests what the limit says. */
+function extendedRequests({ limits = {} }: NonNullable<FunctionSpec["provision"]["resources"]> = {}) {
+  const all = Object.entries(limits).map(
+    ([name, limit]) => [name, amountOf(String(limit), 1_000_000_000n) ?? 0] as const,
+  );
+  // Only extended resources have a name with a domain.
+  return Object.fromEntries(all.filter(([name, amount]) => name.includes("/") && amount > 0));
 }
 
 /** The requests of a replica with the usual defaults of templates, and whether a default was needed. */

@@ -122,9 +122,41 @@ describe("min_scale 0", () => {
     expect(plan.units[0]?.functions[0]).toMatchObject({ minScale: 3, basis: "availability" });
   });
 
-  test("is refused in a cluster without a template for it, with the remedies", () => {
+  test("is placed in clusters that can scale to zero, with the reason against the others", () => {
+    const clusters = [scalingCluster("a", 0.999, []), scalingCluster("b", 0.9, KNATIVE), scalingCluster("c", 0.95, [])];
+    const plan = expectPlan(given({ clusters }));
+    expect(plan.units.map(({ cluster }) => cluster)).toEqual(["b"]);
+    expect(plan.units[0]?.functions[0]).toMatchObject({ minScale: 0 });
+    expect(plan.clusters.find(({ cluster }) => cluster === "a")?.reasonsAgainst).toContainEqual({
+      code: "no-scale-to-zero",
+      text: "cluster a has no template that can scale to zero, and a function has min_scale 0",
+    });
+  });
+
+  test("is placed anywhere if a stated availability raises it in every placement", () => {
+    const clusters = [scalingCluster("a", 0.95, []), scalingCluster("b", 0.95, KNATIVE)];
+    const plan = expectPlan(given({ clusters, nfr: { availability: 0.99 } }));
+    expect(plan.units.flatMap(({ functions }) => functions.map(({ minScale }) => minScale))).toEqual([3, 3]);
+  });
+
+  test("is refused where it runs already, when the cluster cannot scale to zero any more", () => {
+    const clusters = [scalingCluster("a", 0.99, []), scalingCluster("b", 0.99, KNATIVE)];
+    const previous = expectPlan(given({ clusters, provision: { minScale: 1 } }));
+    const refusal = expectRefusal({ ...given({ clusters }), previous });
+    expect(refusal.message).toContain("cluster a has no template that can scale to zero");
+  });
+
+  test("is refused when no cluster can, naming the field", () => {
+    const clusters = [scalingCluster("a", 0.999, []), scalingCluster("b", 0.9, [])];
+    expect(violationOf({ clusters })?.message).toContain("min_scale 0, but cluster a has no template");
+  });
+
+  test("is refused in a named cluster without a template for it, with the remedies", () => {
     const clusters = [scalingCluster("a", 0.999, []), scalingCluster("b", 0.9, KNATIVE)];
-    expect(violationOf({ clusters })).toEqual({
+    const task = given({ clusters });
+    const deployment = { ...task.deployment, targetClusters: [clusterName("a")] };
+    const refusal = expectRefusal({ ...task, deployment });
+    expect(refusal.kind === "invalid" ? refusal.violations[0] : undefined).toEqual({
       path: "$.functions",
       message: "Order.place has min_scale 0, but cluster a has no template that can scale to zero",
       fix:

@@ -1,6 +1,7 @@
 import type { Violation } from "@oaas/foundation";
+import type { ClusterName } from "@oaas/models";
 import { formatShare } from "../explanation/format.ts";
-import { ownEntry, type CandidateCluster, type ClusterAbility, type PlanInput } from "../plan-types.ts";
+import { ownEntry, type CandidateCluster, type ClusterAbility, type PlanInput, type Reason } from "../plan-types.ts";
 import { pathIn, type RequestedFunction } from "./functions.ts";
 import { meets } from "./quorum.ts";
 
@@ -61,6 +62,20 @@ export function zeroReason(rule: ZeroRule, ability: ClusterAbility): string {
       ? "no availability is stated"
       : `one replica in each cluster, which a request starts, reaches the stated availability ${formatShare(stated)}`;
   return `min_scale 0 is kept, because ${target}`;
+}
+
+/** The clusters that cannot scale to zero although a function must, with the reason. */
+export function clustersWithoutZero(
+  { clusters, deployment }: PlanInput,
+  rules: ReadonlyMap<string, ZeroRule>,
+): readonly (readonly [ClusterName, Reason])[] {
+  if ([...rules.values()].every(forbidsZero)) return [];
+  return clusters.flatMap((cluster) => {
+    const unit = { cluster, template: ownEntry(deployment.clusterTemplates, cluster.name) };
+    if (zeroAbility(cluster, unit.template) !== "unable") return [];
+    const text = `${unableText(unit)}, and a function has min_scale 0`;
+    return [[cluster.name, { code: "no-scale-to-zero", text }] as const];
+  });
 }
 
 interface Unit {

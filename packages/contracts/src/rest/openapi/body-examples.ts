@@ -30,6 +30,13 @@ export const BODY_EXAMPLES: Readonly<Partial<Record<OperationId, object>>> = {
   cordonCluster: { reason: "kernel update" },
   addCluster: { name: "edge", url: "http://edge.example.test:8088", labels: { "oaas.io/env": "edge" } },
   rollBackPackage: { revision: 1, reason: "the new image does not start" },
+  setFreezeWindow: {
+    clusters: ["edge"],
+    schedule: "0 18 * * 5",
+    duration_secs: 223_200,
+    time_zone: "Europe/Berlin",
+    reason: "no changes at weekends",
+  },
   pauseDeployment: { duration_secs: 3600, reason: "release of the customer" },
   replanDeployment: { plan_digest: "0123abcd", reason: "cluster edge is lost" },
   rollBackDeployment: { revision: 1, reason: "the new image does not start" },

@@ -22,6 +22,7 @@ import * as price from "../resources/deployment/plan-price.ts";
 import * as objects from "../resources/deployment/plan-objects.ts";
 import * as drift from "../resources/cluster/drift-correction.ts";
 import * as loss from "../resources/deployment/cluster-loss.ts";
+import * as freeze from "../resources/cluster/freeze-window.ts";
 import * as pause from "../resources/deployment/deployment-pause.ts";
 import * as replan from "../resources/deployment/replan-status.ts";
 import * as requirement from "../resources/deployment/requirement-status.ts";
@@ -30,6 +31,9 @@ import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
 import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
+import * as overview from "../resources/service/overview.ts";
+import * as lab from "../resources/service/lab.ts";
+import * as session from "../resources/service/session.ts";
 import * as event from "../resources/service/stream-event.ts";
 import * as telemetry from "../resources/deployment/telemetry-config.ts";
 import * as topology from "../resources/cluster/topology.ts";
@@ -60,9 +64,13 @@ export const INPUT_COMPONENTS = {
   PlanRequest: plan.planRequestInput,
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
+  SignInRequest: session.signInInput,
+  FaultRequest: lab.faultInput,
+  RestoreRequest: lab.restoreInput,
   RollbackRequest: revision.rollbackInput,
   ReplanRequest: replan.replanInput,
   PauseRequest: pause.pauseInput,
+  FreezeWindowRequest: freeze.freezeWindowInput,
   ClusterRegistrationRequest: cluster.clusterRegistrationInput,
   CordonRequest: cluster.cordonInput,
   DrainRequest: cluster.drainInput,
@@ -124,6 +132,8 @@ export const VIEW_COMPONENTS = {
   ReportedMetric: status.reportedMetricView,
   Operation: status.operationView,
   DeploymentPause: pause.deploymentPause.view,
+  FreezeWindow: freeze.freezeWindow.view,
+  ActiveFreeze: freeze.activeFreeze.view,
   ReplanStatus: replan.replanStatus.view,
   ReplanBudget: replan.replanBudget.view,
   StatedRequirement: requirement.statedRequirement.view,
@@ -179,6 +189,12 @@ export const VIEW_COMPONENTS = {
   Accepted: acknowledgement.acceptedView,
   Deletion: acknowledgement.deletionView,
   ClusterMappings: acknowledgement.clusterMappingsView,
+  Overview: overview.overviewView,
+  ListedOperation: overview.listedOperationView,
+  ViolatedRequirement: overview.violatedRequirementView,
+  RecentChange: overview.recentChangeView,
+  Lab: lab.labView,
+  Session: session.sessionView,
   ServiceHealth: health.serviceHealthView,
   StorageHealth: health.storageHealthView,
   Readiness: health.readinessView,
@@ -216,6 +232,9 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
+  FaultRequest: "A fault to inject into a cluster of the local stack.",
+  RestoreRequest: "The fault to remove; all of them when empty.",
+  SignInRequest: "The credentials to open a session with.",
   RollbackRequest: "The revision to restore and the reason.",
   ReplanRequest: "The digest of the proposed plan to apply.",
   CordonRequest: "A cluster to cordon.",
@@ -275,6 +294,9 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   DrainProgress: "Which deployments still have a unit in a cluster that is drained.",
   DrainedUnit: "A deployment that still has a unit in the cluster, and what it waits for.",
   PauseRequest: "How long to pause a deployment, and why.",
+  FreezeWindowRequest: "When clusters, or the whole platform, are frozen: once, or by a schedule.",
+  FreezeWindow: "A freeze window: when, for which clusters, and whether it is active now.",
+  ActiveFreeze: "A freeze window that keeps a deployment from being changed now.",
   DeploymentPause: "A pause of a deployment: who, why, and until when.",
   ReplanStatus: "A new plan for a running deployment: why, what changes, and whether it is applied.",
   ReplanBudget: "Automatic changes of the last hour, and their limits.",
@@ -332,6 +354,12 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   Accepted: "A write that is still in progress.",
   Deletion: "The result of a deletion.",
   ClusterMappings: "The unit ids of a deployment by cluster.",
+  Overview: "The state of everything in numbers, with the first items that need attention.",
+  ListedOperation: "The newest operation of a deployment.",
+  ViolatedRequirement: "A stated requirement that a class does not meet.",
+  RecentChange: "A new revision of a package or deployment.",
+  Lab: "The faults that can be injected into the local stack, and those that are.",
+  Session: "Who sends the requests of this browser or program, and how to sign in.",
   ServiceHealth: "The health of the package manager.",
   StorageHealth: "The health of the store.",
   Readiness: "Whether the package manager accepts requests.",

@@ -117,7 +117,7 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
     summary: route.summary,
     description: descriptionOf(route),
     tags: [route.tag],
-    ...(route.role === "public" ? { security: [] } : { security: [{ bearer: [] }] }),
+    ...(route.role === "public" ? { security: [] } : { security: [{ bearer: [] }, { session: [] }] }),
     "x-role": route.role,
     "x-since": route.since,
     ...(route.aliasOf === undefined ? {} : { "x-alias-of": route.aliasOf }),

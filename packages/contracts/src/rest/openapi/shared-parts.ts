@@ -1,5 +1,5 @@
 import { FIELD_VALIDATION_PARAMETER, FIELD_VALIDATIONS } from "../field-validation.ts";
-import { HEADERS, PROBLEM_TYPE } from "../routes/headers.ts";
+import { CSRF_HEADER, HEADERS, PROBLEM_TYPE } from "../routes/headers.ts";
 
 /** Components shared by the operations of the OpenAPI document. */
 
@@ -51,6 +51,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   "deployment-status": "Deployment unit id.",
   clusters: "Cluster name.",
   envs: "Cluster name.",
+  "freeze-windows": "Name of the freeze window.",
 };
 
 /** Descriptions of the tags, in document order. */
@@ -63,8 +64,12 @@ export const TAGS: Readonly<Record<string, string>> = {
   plans: "Plans: what a deployment would do, and why.",
   "class-runtimes": "Class runtimes in the clusters.",
   clusters: "Registered clusters and their health.",
+  "freeze-windows": "Calendar of times in which clusters, or the whole platform, are not changed.",
   catalogue: "Classes and functions of all packages, and the topology.",
   audit: "The audit trail: attempted changes and their outcome.",
+  overview: "What is going on, over everything.",
+  lab: "Fault injection: in the local stack only.",
+  session: "Sessions of browsers: sign in, sign out, and who the caller is.",
   service: "Health, metrics and documentation of the package manager.",
 };
 
@@ -90,6 +95,10 @@ export const RESPONSE_HEADERS = {
     schema: { type: "string" },
   },
   WwwAuthenticate: { description: "With 401: the required authentication scheme.", schema: { type: "string" } },
+  SetCookie: {
+    description: "The cookie of the session, or its deletion: `HttpOnly`, `SameSite=Strict`, and `Secure` with TLS.",
+    schema: { type: "string" },
+  },
 };
 
 const HEADER_NAMES = {
@@ -104,6 +113,7 @@ const HEADER_NAMES = {
   MissingClusters: HEADERS.missingClusters,
   Warning: HEADERS.warning,
   WwwAuthenticate: "www-authenticate",
+  SetCookie: "set-cookie",
 } as const satisfies Record<keyof typeof RESPONSE_HEADERS, string>;
 
 /** The HTTP name of a response header. */
@@ -137,5 +147,11 @@ export const SECURITY = {
     type: "http",
     scheme: "bearer",
     description: "A token configured in the package manager, or a JWT when an issuer is configured.",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "oaas-session",
+    description: `Set by signing in; \`__Host-oaas-session\` with TLS. Only for pages of this origin: writes also need the header \`${CSRF_HEADER}\` with \`csrf_token\` of \`GET /api/v1/session\`.`,
   },
 };

@@ -37,6 +37,25 @@ test("reports rules across fields together with invalid fields, in JSON and YAML
   }
 });
 
+test.each([
+  {
+    settings: { volumes: [{ name: "a", emptyDir: { sizeLimit: "much" } }] },
+    path: "$.functions[0].provision_config.volumes[0].emptyDir.sizeLimit",
+    message: '"much" is not a quantity',
+    fix: "use a quantity such as 500m, 1.5 or 512Mi",
+  },
+  {
+    settings: { livenessProbe: { httpGet: { port: "metrics" } } },
+    path: "$.functions[0].provision_config.livenessProbe.httpGet.port",
+    message: '"metrics" does not match the pattern /^http$/',
+    fix: "use a value of this pattern",
+  },
+])("names the expected format: $message", ({ settings, ...violation }) => {
+  const functions = [{ key: "f", provision_config: { container_image: "r/a:1", ...settings } }];
+  const read = packageFromWire({ name: "shop", classes: [], functions });
+  expect(read.ok ? [] : read.error).toEqual([violation]);
+});
+
 test("accepts or reports violations for any value", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {

@@ -12,6 +12,7 @@ import {
   type Violation,
 } from "@oaas/foundation";
 import type { z } from "zod";
+import { QUANTITY_PATTERN } from "../../crd/v1alpha1/scalars.ts";
 import { numberFix, percentageFix } from "./number-hint.ts";
 
 /** Parses a value with a schema, or returns all violations; those beyond the first hundred are counted only. */
@@ -75,7 +76,7 @@ function describeIssue(issue: Issue, fieldName: string): { readonly message: str
     case "too_small":
       return describeOutOfRange(issue.origin, issue.input, "least", String(issue.minimum));
     case "invalid_format":
-      return { message: `${formatValue(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
+      return describeFormat(issue);
     case "invalid_key": {
       const [inner] = issue.issues;
       return inner === undefined
@@ -129,8 +130,14 @@ function describeOutOfRange(origin: string, input: unknown, bound: "most" | "lea
   };
 }
 
-function formatFix(format: string): string {
-  return format === "datetime" ? "use an RFC 3339 timestamp such as 2026-01-31T12:00:00Z" : "fix the format";
+function describeFormat({ format, input, pattern = "" }: Extract<Issue, { code: "invalid_format" }>) {
+  const value = formatValue(input);
+  if (format === "datetime")
+    return { message: `${value} is not a datetime`, fix: "use an RFC 3339 timestamp such as 2026-01-31T12:00:00Z" };
+  if (format !== "regex") return { message: `${value} is not a ${format}`, fix: "fix the format" };
+  return pattern === String(QUANTITY_PATTERN)
+    ? { message: `${value} is not a quantity`, fix: "use a quantity such as 500m, 1.5 or 512Mi" }
+    : { message: `${value} does not match the pattern ${pattern}`, fix: "use a value of this pattern" };
 }
 
 /** A value for an error message: as JSON, truncated. */

@@ -13,7 +13,7 @@ import {
   drainProgress,
 } from "../resources/cluster/cluster.ts";
 import { unitStatusView } from "../resources/deployment/deployment-status.ts";
-import { clusterQuery, checkClusterAliases, oneCluster, pageQuery, parameters, queryText } from "./query.ts";
+import { clusterQuery, checkClusterAliases, oneCluster, pageQuery, parameters, querySort, queryText } from "./query.ts";
 import { BASE, type Route } from "./route.ts";
 
 const runtimeQuery = parameters(
@@ -23,6 +23,8 @@ const runtimeQuery = parameters(
     environment: queryText(),
     ...clusterQuery,
     status: queryText(),
+    filter: queryText(),
+    sort: querySort(["id", "cluster", "package_name", "class_key", "status", "updated_at"]),
     ...pageQuery,
   },
   checkClusterAliases,

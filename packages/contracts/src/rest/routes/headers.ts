@@ -20,5 +20,8 @@ export const HEADERS = {
   lastEventId: "last-event-id",
 } as const;
 
+/** The CSRF token of a session. Not for pages of other origins, and so not among `HEADERS`. */
+export const CSRF_HEADER = "x-csrf-token";
+
 /** The media type of error responses. */
 export const PROBLEM_TYPE = "application/problem+json";

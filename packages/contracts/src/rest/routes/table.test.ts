@@ -71,17 +71,19 @@ describe("aliases", () => {
 });
 
 test.each(routes.filter((route) => route.method !== "GET" && route.offered !== false))(
-  "$operationId writes, so a viewer may not call it, unless it only plans",
+  "$operationId writes, so a viewer may not call it, unless it only plans or signs in",
   (route) => {
+    if (route.tag === "session") return expect(route.role).toBe("public");
     expect(route.role).toBe(
       route.operationId === "createPlan" ? "viewer" : route.role === "admin" ? "admin" : "deployer",
     );
   },
 );
 
-test("only probes and documentation are public", () => {
-  const open = routes.filter((route) => route.role === "public").map((route) => route.path);
-  expect(open).toEqual(["/health", "/readyz", "/openapi.json", "/", "/docs"]);
+test("only sign-in, probes and documentation are public", () => {
+  const open = new Set(routes.filter((route) => route.role === "public").map((route) => route.path));
+  const session = ["", "/oidc/login", "/oidc/callback"].map((path) => `/api/v1/session${path}`);
+  expect([...open]).toEqual([...session, "/health", "/readyz", "/openapi.json", "/", "/docs"]);
 });
 
 describe("fillPath", () => {

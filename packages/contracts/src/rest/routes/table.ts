@@ -1,8 +1,12 @@
 import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
+import { freezeWindowRoutes } from "./freeze-windows.ts";
+import { labRoutes } from "./lab.ts";
+import { overviewRoutes } from "./overview.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
+import { sessionRoutes } from "./session.ts";
 import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
 
 /**
@@ -13,10 +17,14 @@ export const ROUTES = {
   ...packageRoutes,
   ...deploymentRoutes,
   ...documentRoutes,
+  ...overviewRoutes,
   ...runtimeRoutes,
   ...clusterRoutes,
+  ...freezeWindowRoutes,
   ...catalogueRoutes,
   ...auditRoutes,
+  ...sessionRoutes,
+  ...labRoutes,
   ...serviceRoutes,
   ...notOfferedRoutes,
 } as const satisfies Readonly<Record<string, Route>>;

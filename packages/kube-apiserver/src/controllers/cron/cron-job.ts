@@ -1,3 +1,4 @@
+import { parseSchedule, toZonedTime, type Schedule } from "@oaas/foundation/schedule";
 import { equalJson, type Stored } from "@oaas/kube-core";
 import {
   create,
@@ -13,7 +14,7 @@ import { asJson } from "../objects/cluster-view.ts";
 import { CRON_JOBS, JOBS } from "../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../objects/time.ts";
 import type { CronJob, CronJobStatus, Job } from "../objects/typed.ts";
-import { toZonedTime, parseSchedule, formatZoned, type Schedule } from "./schedule.ts";
+import { formatZoned } from "./format-zoned.ts";
 
 export interface CronJobState {
   readonly cronJob: Stored<CronJob>;

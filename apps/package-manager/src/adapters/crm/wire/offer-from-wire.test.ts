@@ -48,6 +48,19 @@ test("knows nothing of a peer without API features, and no room without shapes",
   );
 });
 
+test("reads extended resources only if all of them are listed", () => {
+  const extendedResources = [{ name: "nvidia.com/gpu", free: 3n, largestFree: 2n }];
+  const shapesOf = (extendedResourcesKnown: boolean) =>
+    offerFromWire(
+      create(CrmEnvHealthSchema, {
+        apiFeatures: ["render"],
+        capacity: { shapes: [{ ...SHAPE, extendedResources, extendedResourcesKnown }] },
+      }),
+    )?.shapes?.map(({ extended }) => extended);
+  expect(shapesOf(true)).toEqual([{ "nvidia.com/gpu": { free: 3, largestFree: 2 } }]);
+  expect(shapesOf(false)).toEqual([undefined]);
+});
+
 test("is bounded", () => {
   const shapes = Array.from({ length: 500 }, () => SHAPE);
   const templates = Array.from({ length: 5_000 }, (_, index) => `t${index}`);

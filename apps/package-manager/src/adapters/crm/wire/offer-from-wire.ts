@@ -1,4 +1,4 @@
-import type { CrmClusterHealth, CrmEnvHealth, EnvCapacity } from "@oaas/contracts/grpc";
+import type { CrmClusterHealth, CrmEnvHealth, EnvCapacity, ExtendedResource } from "@oaas/contracts/grpc";
 import type { ClusterOffer, NodeShape } from "@oaas/models";
 
 /** Bounds for peers that send more than ours do. */
@@ -30,5 +30,14 @@ function shapesFromWire(capacity: EnvCapacity | undefined): readonly NodeShape[]
     freePods: shape.freePods,
     largestFreeCpuMillicores: Number(shape.largestFreeCpuMillicores),
     largestFreeMemoryBytes: Number(shape.largestFreeMemoryBytes),
+    ...(shape.extendedResourcesKnown && shape.extendedResources.length <= MAX_NAMES
+      ? { extended: extendedFromWire(shape.extendedResources) }
+      : {}),
   }));
+}
+
+function extendedFromWire(resources: readonly ExtendedResource[]): NonNullable<NodeShape["extended"]> {
+  return Object.fromEntries(
+    resources.map(({ name, free, largestFree }) => [name, { free: Number(free), largestFree: Number(largestFree) }]),
+  );
 }

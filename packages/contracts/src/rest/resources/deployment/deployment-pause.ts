@@ -1,9 +1,6 @@
-import type { DeploymentPause } from "@oaas/models";
+import { MAX_PAUSE_SECONDS, type DeploymentPause } from "@oaas/models";
 import { field, input, optional as optionalInput, readInteger, readText, readTimestamp } from "../../reading/fields.ts";
 import { optional, required, resource, string, timestamp } from "../../reading/resource.ts";
-
-/** 90 days. */
-const MAX_PAUSE_SECONDS = 7_776_000;
 
 /** A pause of a deployment. */
 export const deploymentPause = resource<DeploymentPause>()({
@@ -15,7 +12,10 @@ export const deploymentPause = resource<DeploymentPause>()({
 
 /** How long to pause a deployment. */
 export const pauseInput = input({
-  until: field("When the pause ends; instead of `duration_secs`.", optionalInput(readTimestamp())),
+  until: field(
+    "When the pause ends, at most 90 days from now; instead of `duration_secs`.",
+    optionalInput(readTimestamp()),
+  ),
   duration_secs: field(
     "Seconds that the pause lasts; instead of `until`.",
     optionalInput(readInteger({ min: 1, max: MAX_PAUSE_SECONDS })),

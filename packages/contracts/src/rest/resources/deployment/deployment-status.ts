@@ -37,6 +37,7 @@ import { functionStatus } from "../cluster/class-runtime.ts";
 import { healthCondition, revisionOutcome } from "./health.ts";
 import { planPrice } from "./plan-price.ts";
 import { plannedAvailability, presentAvailability } from "./planned-availability.ts";
+import { activeFreeze } from "../cluster/freeze-window.ts";
 import { deploymentPause } from "./deployment-pause.ts";
 import { replanStatus } from "./replan-status.ts";
 import { requirementStatus } from "./requirement-status.ts";
@@ -137,6 +138,8 @@ const operation = resource<OperationStatus>()({
   outcome: optional("outcome", "Outcome of the revision that it rolls out; absent for a deletion.", revisionOutcome),
   outcomeAt: optional("outcome_at", "When the outcome was reached; absent until then.", timestamp()),
 });
+export const operationFields = operation.viewFields;
+export const operationToWire = operation.toJson;
 export const operationView = operation.view;
 
 /** Package managers of earlier releases do not count. */
@@ -187,6 +190,11 @@ const deploymentStatus = resource<DeploymentStatus>()({
     "pause",
     "Present while the deployment is paused: nothing changes its clusters, except its deletion.",
     nested(deploymentPause),
+  ),
+  freezes: optional(
+    "freezes",
+    "Freeze windows that are active for its clusters: until they end, only recovery changes them. Absent when there are none.",
+    array(nested(activeFreeze)),
   ),
   updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
 });

@@ -16,6 +16,7 @@ import {
 import { availabilityEstimate } from "../cluster/availability.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { clusterLoss } from "./cluster-loss.ts";
+import { activeFreeze } from "../cluster/freeze-window.ts";
 import { deploymentPause } from "./deployment-pause.ts";
 import { odgmSpec } from "./odgm-spec.ts";
 import { planObjectsView } from "./plan-objects.ts";
@@ -155,6 +156,10 @@ export const planView = view({
   pause: field(
     "Present while the deployment is paused: the plan cannot be applied before it ends.",
     deploymentPause.view.optional(),
+  ),
+  freezes: field(
+    "Freeze windows that are active for its clusters: the plan cannot be applied before they end. Absent when there are none.",
+    z.array(activeFreeze.view).optional(),
   ),
   decisions: field("Decisions in order: rule, inputs, outcome and what would change it.", z.array(decisionView)),
   explanation: field("Human-readable explanation of the plan.", z.string()),

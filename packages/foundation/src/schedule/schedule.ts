@@ -1,5 +1,3 @@
-import { wholeSeconds } from "../objects/time.ts";
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -106,7 +104,7 @@ function timesOf(fields: Readonly<Record<"minutes" | "hours" | "days" | "months"
 }
 
 /** The local time of a zone, as if the zone were UTC. */
-function getClock(zone: string): (trueMs: number) => number {
+export function localClock(zone: string): (trueMs: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
     hourCycle: "h23",
@@ -124,20 +122,10 @@ function getClock(zone: string): (trueMs: number) => number {
   };
 }
 
-/** RFC 3339 in local time of the zone: `2026-11-15T16:18:00+01:00`. */
-export function formatZoned(trueMs: number, zone: string | undefined): string {
-  const local = zone === undefined || zone === "" ? trueMs : getClock(zone)(trueMs);
-  const minutes = (local - trueMs) / MINUTE_MS;
-  if (minutes === 0) return wholeSeconds(trueMs);
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
-  const offset = `${minutes < 0 ? "-" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
-  return wholeSeconds(local).replace("Z", offset);
-}
-
 /** The same schedule in the local time of a zone, in real time; without a zone: UTC. */
 export function toZonedTime(schedule: Schedule, zone: string | undefined): Schedule {
   if (zone === undefined || zone === "") return schedule;
-  const localOf = getClock(zone);
+  const localOf = localClock(zone);
   const trueOf = (localMs: number): number => {
     const near = localMs - (localOf(localMs) - localMs);
     return near - (localOf(near) - localMs);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toZonedTime, parseSchedule, formatZoned } from "./schedule.ts";
+import { toZonedTime, parseSchedule } from "./schedule.ts";
 
 const at = (text: string): number => Date.parse(text);
 const text = (ms: number | undefined): string | undefined =>
@@ -48,13 +48,4 @@ describe("next time of a schedule", () => {
       expect(now - at(from)).toBeLessThanOrEqual(8 * 3_600_000);
     }
   });
-});
-
-test.each([
-  [undefined, "2026-11-15T15:18:00Z"],
-  ["Etc/UTC", "2026-11-15T15:18:00Z"],
-  ["Europe/Berlin", "2026-11-15T16:18:00+01:00"],
-  ["America/St_Johns", "2026-11-15T11:48:00-03:30"],
-])("formats a time in zone %s", (zone, expected) => {
-  expect(formatZoned(at("2026-11-15T15:18:00Z"), zone)).toBe(expected);
 });

@@ -1,0 +1,2 @@
+/** A failure with a known fix, which is shown without a stack. */
+export class ImagesError extends Error {}
