@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
@@ -14,17 +13,15 @@ import {
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
-import { CHART_NAMES, documentedExamples, Helm, withFixedToken } from "./src/helm.ts";
-import { Installation, type Manifest } from "./src/installed-pods.ts";
+import { parse } from "yaml";
+import { applyClass, clusterHealth } from "./src/apply-class.ts";
+import { CHART_NAMES, CHARTS, comparable, documentedExamples, Helm } from "./src/helm.ts";
+import { Installation } from "./src/installed-pods.ts";
+import { manifestsOf } from "./src/kustomize.ts";
 
 const NAMESPACE = "oaas-system";
 const EXAMPLES = await documentedExamples();
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-const manifestsOf = (yaml: string): readonly Manifest[] =>
-  parseAllDocuments(yaml)
-    .map((document) => document.toJS() as Manifest | null)
-    .filter((manifest) => manifest !== null);
+const { version } = parse(await readFile(path.join(CHARTS, "oaas", "Chart.yaml"), "utf8")) as { version: string };
 
 describeWith(["helm"], "Helm charts without a cluster", () => {
   let folder: RunFolder;
@@ -45,7 +42,7 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
     const crds = chart === "oaas" ? ["--set", "crds.enabled=false"] : [];
     const file = values === undefined ? [] : ["--values", values];
     const rendered = await helm.call("template", "oaas", path.join(charts, chart), "-n", NAMESPACE, ...file, ...crds);
-    await expect(withFixedToken(rendered, sha256)).toMatchFileSnapshot(`testdata/${name}.golden.yaml`);
+    await expect(comparable(rendered, version)).toMatchFileSnapshot(`testdata/${name}.golden.yaml`);
   });
 
   test.each([
@@ -149,9 +146,13 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
   });
 
   test("installs everything without a warning, with pods that Pod Security admits", async () => {
-    const { stderr, exitCode, stdout } = await helm.run("install", "oaas", path.join(charts, "oaas"), "-n", NAMESPACE);
+    // The first block of the guide, as it is there.
+    const guide = await readFile(path.join(import.meta.dirname, "..", "..", "docs", "guides", "install.md"), "utf8");
+    const commands = /```sh needs a cluster and Helm\n(.*?)```/s.exec(guide)?.[1] ?? "";
+    expect(commands.trim().split("\n")).toHaveLength(3);
+    const { stderr, exitCode, stdout } = await helm.shell(`${commands}\nprintf %s "token=$OAAS_TOKEN"`);
     expect({ stderr, exitCode }).toEqual({ stderr: expect.not.stringMatching(/warning/i), exitCode: 0 });
-    expect(stdout).toContain("oprc-pm-tokens");
+    expect(stdout).toMatch(/token=[A-Za-z0-9]{40}$/);
     // The volume of the StatefulSet has no provisioner here.
     await eventually(async () =>
       expect(await kubectl("get", "pods", "-n", NAMESPACE, "-o", "name")).toMatch(/oprc-pm-0/),
@@ -160,7 +161,7 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
     expect(await kubectl("get", "events", "-n", NAMESPACE)).not.toMatch(/violates PodSecurity/);
   });
 
-  test("the installed programs find each other over mutual TLS, and helm test passes", async () => {
+  test("the installed programs find each other over mutual TLS, run a class, and helm test passes", async () => {
     const manifests = manifestsOf(await helm.call("get", "manifest", "oaas", "-n", NAMESPACE));
     const hooks = manifestsOf(await helm.call("get", "hooks", "oaas", "-n", NAMESPACE));
     installation = new Installation({
@@ -180,16 +181,15 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
       await kubectl("-n", NAMESPACE, "get", "secret", "oprc-pm-tokens", "-o", "jsonpath={.data.token}"),
       "base64",
     ).toString();
-    const headers = { authorization: `Bearer ${token}` };
     await eventually(
       async () => {
-        const response = await fetch(`http://${pm.address}:8080/api/v1/clusters/local/health?refresh=true`, {
-          headers,
-        });
-        expect(await response.text()).toMatch(/"status":"Healthy"/i);
+        expect(await clusterHealth(pm, token)).toMatch(/"status":"Healthy"/i);
       },
       { timeoutMs: 120_000, what: "the cluster to be healthy" },
     );
+    const applied = await applyClass(folder.path, pm, token);
+    expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("deployment/hello is running") });
+    expect(await kubectl("get", "crt", "-A")).toMatch(/available/i);
     for (const job of ["oprc-crm-test", "oprc-pm-test"])
       expect(await installation.runJob(job)).toMatchObject({ exitCode: 0 });
     await helm.call("test", "oaas", "-n", NAMESPACE, "--timeout", "120s");
@@ -228,6 +228,7 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
   });
 
   test("uninstalling leaves nothing but the definitions and the data of the package manager", async () => {
+    await kubectl("delete", "crt", "--all", "-A", "--timeout=120s");
     await installation?.close();
     await helm.call("uninstall", "oaas", "-n", NAMESPACE, "--wait");
     await eventually(async () => {
@@ -277,6 +278,19 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
     });
     afterAll(async () => void (await certManager?.stop(5_000)));
 
+    test("it accepts the objects of the Kustomize component", async () => {
+      const file = path.join(
+        import.meta.dirname,
+        "..",
+        "..",
+        "deploy",
+        "class-runtime-manager",
+        "cert-manager",
+        "certificates.yaml",
+      );
+      await kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "-n", NAMESPACE, "-f", file);
+    });
+
     test("the managers use its certificates, and reload renewed ones", async () => {
       const values = ["--set", "classRuntimeManager.certificates.provider=cert-manager"];
       await helm.call("install", "oaas", path.join(charts, "oaas"), "-n", NAMESPACE, ...values);
@@ -292,9 +306,7 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
           "base64",
         ).toString();
         const isHealthy = async (): Promise<void> => {
-          const url = `http://${pm.address}:8080/api/v1/clusters/local/health?refresh=true`;
-          const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-          expect(await response.text()).toMatch(/"status":"Healthy"/i);
+          expect(await clusterHealth(pm, token)).toMatch(/"status":"Healthy"/i);
         };
         await eventually(isHealthy, { timeoutMs: 120_000, what: "the cluster to be healthy" });
         // cert-manager issues a new certificate when the Secret is gone.

@@ -11,6 +11,7 @@ export const SCOPES = [
   "console",
   "dev-stack",
   "foundation",
+  "certificates",
   "config",
   "observability",
   "models",

@@ -11,6 +11,7 @@ export const LONGEST: readonly string[] = [
   "apps/dev-stack/test/lab.test.ts",
   "apps/dev-stack/test/stack.test.ts",
   "tests/first-day/test/first-day.test.ts",
+  "tests/installation/test/kustomize.test.ts",
   "apps/class-runtime-manager/test/outages.test.ts",
   "apps/class-runtime-manager/test/faults.test.ts",
   "packages/storage/test/etcd-suite.test.ts",

@@ -62,6 +62,15 @@ describe("profiles are presets of defaults", () => {
     expect(configOf({ ...FULL, OPRC_CRM_PROFILE: word }).profile).toBe("full");
   });
 
+  test("profile full needs no files with self-signed certificates", () => {
+    const { security } = configOf({
+      OPRC_CRM_PROFILE: "full",
+      OPRC_CRM_SECURITY_TLS_SOURCE: "self-signed",
+      OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:oprc-pm=deployer",
+    });
+    expect(security).toMatchObject({ mtls: true, tlsSource: "self-signed" });
+  });
+
   test("a variable overrides the default of the profile", () => {
     const { features, limits, security } = configOf({
       OPRC_CRM_PROFILE: "full",
@@ -207,6 +216,36 @@ describe("rejected settings", () => {
       case: "a certificate without its key",
       env: { OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt" },
       want: [/KEY_FILE.*needs certificate and key/],
+    },
+    {
+      case: "certificate files together with self-signed certificates",
+      env: {
+        OPRC_CRM_SECURITY_TLS_SOURCE: "self-signed",
+        OPRC_CRM_SECURITY_MTLS: "true",
+        OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:oprc-pm=deployer",
+        OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt",
+      },
+      want: [/CERT_FILE.*no effect with OPRC_CRM_SECURITY_TLS_SOURCE=self-signed/],
+    },
+    {
+      case: "names that a certificate cannot hold",
+      env: {
+        OPRC_CRM_SELF_SIGNED_SERVER_NAMES: "crm.example,*.example",
+        OPRC_CRM_SELF_SIGNED_CLIENT_NAME: "pm,CN=admin",
+        OPRC_CRM_SELF_SIGNED_SERVER_SECRET: "../tls",
+        OPRC_CRM_SELF_SIGNED_VALID: "1s",
+      },
+      want: [
+        /SERVER_SECRET.*Kubernetes object/,
+        /SERVER_NAMES.*DNS name/,
+        /CLIENT_NAME.*DNS name/,
+        /VALID.*at least 10m/,
+      ],
+    },
+    {
+      case: "self-signed certificates without names of clients",
+      env: { OPRC_CRM_SECURITY_TLS_SOURCE: "self-signed", OPRC_CRM_SECURITY_MTLS: "true" },
+      want: [/CLIENT_NAMES.*is required/],
     },
     {
       case: "client authorities without mTLS",

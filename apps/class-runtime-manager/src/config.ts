@@ -3,7 +3,15 @@ import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/found
 import { isValidName } from "@oaas/kube-core";
 import { parseImageReference } from "@oaas/models";
 import { findBaseUrlProblem } from "@oaas/prometheus-client";
-import { bearerTokens, namespaceScope, queryOverridesFromJson, ROLES, webOrigin } from "./setting-kinds.ts";
+import {
+  bearerTokens,
+  dnsName,
+  namespaceScope,
+  objectName,
+  queryOverridesFromJson,
+  ROLES,
+  webOrigin,
+} from "./setting-kinds.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
@@ -401,26 +409,26 @@ const variables = {
   },
   selfSigned: {
     authoritySecret: env("OPRC_CRM_SELF_SIGNED_AUTHORITY_SECRET")
-      .string()
+      .as(objectName)
       .default("oaas-authority")
       .doc("Secret of the authority, which only this manager reads."),
     serverSecret: env("OPRC_CRM_SELF_SIGNED_SERVER_SECRET")
-      .string()
+      .as(objectName)
       .default("oprc-crm-tls")
       .doc("Secret of the certificate of this manager."),
     clientSecret: env("OPRC_CRM_SELF_SIGNED_CLIENT_SECRET")
-      .string()
+      .as(objectName)
       .default("oprc-pm-tls")
       .doc("Secret of the client certificate of the package manager: tls.crt, tls.key and ca.crt."),
     serverNames: env("OPRC_CRM_SELF_SIGNED_SERVER_NAMES")
-      .list()
+      .list(dnsName)
       .default([])
       .doc(
         "DNS names in the certificate of this manager. Default: localhost and the names of the Service oprc-crm in the namespace of the manager.",
       )
       .example("oprc-crm.oaas-system,crm.example"),
     clientName: env("OPRC_CRM_SELF_SIGNED_CLIENT_NAME")
-      .string()
+      .as(dnsName)
       .default("oprc-pm")
       .doc("Common name of the client certificate, for OPRC_CRM_SECURITY_TLS_CLIENT_NAMES."),
     validMs: env("OPRC_CRM_SELF_SIGNED_VALID")

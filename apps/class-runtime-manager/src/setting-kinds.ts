@@ -83,6 +83,24 @@ export const webOrigin: Kind<string> = {
   fromDefault: (origin) => origin,
 };
 
+/** A name in a certificate. Others would be changed by its encoding, and the certificate replaced again and again. */
+export const dnsName = nameKind("DNS name");
+
+export const objectName = nameKind("name of a Kubernetes object");
+
+function nameKind(label: string): Kind<string> {
+  return {
+    label,
+    echo: true,
+    parse: (text) =>
+      isValidName("dns-1123-subdomain", text)
+        ? ok(text)
+        : invalid(`must be a ${label}`, "use lower case letters, digits, - and ."),
+    show: (name) => name,
+    fromDefault: (name) => name,
+  };
+}
+
 /** Queries by signal, checked as far as possible without the server. */
 export function queryOverridesFromJson(value: unknown): Result<QueryOverrides, readonly Violation[]> {
   const problems = findOverrideProblems(value);

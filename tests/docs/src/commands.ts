@@ -12,7 +12,9 @@ export function findCommands({ fences, spans }: Pick<Page, "fences" | "spans">, 
   const inBlocks = fences
     .filter(({ info }) => /^(?:sh|console)\b/.test(info))
     .flatMap(({ body, line }) => body.split("\n").map((text, index) => ({ text, line: line + 1 + index })));
-  return [...inBlocks, ...spans].flatMap(({ text, line }) =>
+  // A release of Helm may have the name of the program.
+  const lines = [...inBlocks, ...spans].filter(({ text }) => !/^\s*helm /.test(text));
+  return lines.flatMap(({ text, line }) =>
     [...text.matchAll(pattern)].map(([found]) => ({ line, text: found.trim() })),
   );
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { componentFile, runCommand, type CommandResult } from "@oaas/testkit";
@@ -18,11 +19,22 @@ export class Helm {
 
   /** Does not throw if Helm fails: check `exitCode`. */
   run(...args: readonly string[]): Promise<CommandResult> {
+    return this.#run(componentFile("helm"), args, {});
+  }
+
+  /** Runs a script of a shell in which `helm` and `kubectl` are commands, beside the folder `deploy`. */
+  shell(script: string): Promise<CommandResult> {
+    const folders = (["helm", "kubectl"] as const).map((command) => path.dirname(componentFile(command)));
+    return this.#run("sh", ["-ec", script], { PATH: [...folders, process.env["PATH"]].join(":") });
+  }
+
+  #run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandResult> {
     const at = (name: string): string => path.join(this.#folder, name);
-    return runCommand(componentFile("helm"), args, {
+    return runCommand(command, args, {
       cwd: this.#folder,
       timeoutMs: 300_000,
       env: {
+        ...env,
         HOME: this.#folder,
         HELM_CACHE_HOME: at("cache"),
         HELM_CONFIG_HOME: at("config"),
@@ -41,7 +53,7 @@ export class Helm {
 
   /** Copies the charts, and builds the dependencies of the umbrella there. Returns the folder. */
   async copyCharts(): Promise<string> {
-    const folder = path.join(this.#folder, "charts");
+    const folder = path.join(this.#folder, "deploy", "charts");
     await mkdir(folder, { recursive: true });
     for (const name of CHART_NAMES) await cp(path.join(CHARTS, name), path.join(folder, name), { recursive: true });
     for (const leftOver of ["charts", "Chart.lock"])
@@ -72,12 +84,14 @@ export async function documentedExamples(): Promise<readonly Example[]> {
   ];
 }
 
-/** A fixed token instead of the one that Helm creates anew for each rendering, so that the output is comparable. */
-export const GOLDEN_TOKEN = "golden-token";
+const GOLDEN_TOKEN = "golden-token";
 
-export function withFixedToken(rendered: string, sha256: (text: string) => string): string {
+/** The output with a fixed token instead of the one that Helm creates for each rendering, and without the version. */
+export function comparable(rendered: string, version: string): string {
+  const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   return rendered
+    .replaceAll(version, "VERSION")
     .replaceAll(/^ {2}token: .*$/gm, `  token: ${base64(GOLDEN_TOKEN)}`)
     .replaceAll(/^ {2}tokens: .*$/gm, `  tokens: ${base64(`admin:admin:${sha256(GOLDEN_TOKEN)}\n`)}`);
 }

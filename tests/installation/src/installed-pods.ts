@@ -16,7 +16,10 @@ const SERVICE_NAMES = path.join(import.meta.dirname, "programs", "service-names.
 
 /** An object of a rendered chart, as far as pods depend on it. */
 export interface Manifest {
+  readonly apiVersion: string;
   readonly kind: string;
+  /** Of a ConfigMap. */
+  readonly data?: Readonly<Record<string, string>>;
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec?: {
     readonly selector?: Readonly<Record<string, unknown>>;
@@ -44,6 +47,7 @@ interface Container {
   readonly args?: readonly string[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly env?: readonly EnvVar[];
+  readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
@@ -96,7 +100,6 @@ export class Installation {
   readonly #options: InstallationOptions;
   readonly #pods: InstalledPod[] = [];
   readonly #base = `127.${64 + (process.pid % 128)}.${(process.pid >> 7) % 256}`;
-  #stopped = false;
 
   constructor(options: InstallationOptions) {
     this.#options = options;
@@ -153,9 +156,7 @@ export class Installation {
   }
 
   async close(): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    await Promise.all(this.#pods.map((pod) => pod.stop(0)));
+    await Promise.all(this.#pods.splice(0).map((pod) => pod.stop(0)));
   }
 
   #workloads(): readonly Manifest[] {
@@ -195,7 +196,7 @@ export class Installation {
     workload: string,
     { address, root }: { readonly address: string; readonly root: string },
   ): Promise<Record<string, string>> {
-    const { namespace } = this.#options;
+    const { namespace, manifests } = this.#options;
     const fields: Readonly<Record<string, string>> = {
       "metadata.name": `${workload}-0`,
       "metadata.namespace": namespace,
@@ -209,8 +210,16 @@ export class Installation {
         return [name, (await this.#secret(secretKeyRef.name)).get(secretKeyRef.key)?.toString() ?? ""] as const;
       }),
     );
+    const settings = (container.envFrom ?? []).flatMap(({ configMapRef: { name } }) =>
+      Object.entries(
+        manifests.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name)?.data ?? {},
+      ),
+    );
     const env = Object.fromEntries(
-      entries.map(([name, value]) => [name, belowRoot(value, container, root).replace(/^0\.0\.0\.0$/, address)]),
+      [...settings, ...entries].map(([name, value]) => [
+        name,
+        belowRoot(value, container, root).replace(/^0\.0\.0\.0$/, address),
+      ]),
     );
     return {
       ...env,

@@ -1,4 +1,4 @@
-import { choice, flag, group, labels, list, object, text, type Value, type ValueGroup, type Values } from "./model.ts";
+import { choice, flag, group, labels, list, object, text, type ValueGroup, type Values } from "./model.ts";
 
 const PULL_SECRETS = list("Secrets for the registry: `[{name}]`.", {
   type: "object",
@@ -54,5 +54,3 @@ export const metricsValues = (monitor: string): { readonly metrics: ValueGroup }
 
 export const secretKey = (doc: string, key: string): ValueGroup =>
   group(doc, { name: text("Name of the Secret."), key: text("Key in the Secret.", key, { minLength: 1 }) });
-
-export const nameOf = (doc: string): Value => text(doc);

@@ -69,9 +69,9 @@ function valuesYaml(values: Values, depth: number): string {
 function valuesSchema(chart: Chart): object {
   const { properties } = groupSchema(chart.values);
   // Values of a dependency are checked by its own schema.
-  const open = (chart.dependencies ?? []).map(({ alias, name }) => alias ?? name);
+  const open = new Set((chart.dependencies ?? []).map(({ alias, name }) => alias ?? name));
   const own = Object.entries(properties).map(([key, schema]) =>
-    open.includes(key) ? [key, { ...schema, additionalProperties: true }] : [key, schema],
+    open.has(key) ? [key, { ...schema, additionalProperties: true }] : [key, schema],
   );
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

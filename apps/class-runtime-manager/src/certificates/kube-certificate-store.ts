@@ -48,11 +48,10 @@ export function createKubeCertificateStore(
   };
   return {
     load: async (signal) => {
-      const [authority, server, leaf] = await Promise.all([
-        loadOne(names.authority, signal),
-        loadOne(names.server, signal),
-        loadOne(names.client, signal),
-      ]);
+      // One after the other, so that the same problem is reported each time.
+      const authority = await loadOne(names.authority, signal);
+      const server = await loadOne(names.server, signal);
+      const leaf = await loadOne(names.client, signal);
       return {
         authority: authority.data,
         server: server.data,

@@ -25,11 +25,14 @@ export interface CertificateRules {
   readonly nowMs: number;
   /** Lifetime of the certificates of server and client. */
   readonly validMs: number;
-  /** DNS names of the server; the first is its common name. */
+  /** DNS names of the server. */
   readonly serverNames: readonly string[];
   /** Common name of the client. */
   readonly clientName: string;
 }
+
+/** Common name of the server. Clients verify the DNS names, which may be longer than a common name. */
+const SERVER_NAME = "oprc-crm";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
@@ -50,10 +53,9 @@ export function renewCertificates(stored: CertificateSet, rules: CertificateRule
   const authority = renewAuthority(stored.authority, rules.nowMs);
   const signer = openAuthority(pairOf(authority, "tls"));
   const trusted = authority["ca.crt"] ?? "";
-  const [commonName = ""] = rules.serverNames;
   return {
     authority,
-    server: renewLeaf(stored.server, { commonName, hosts: rules.serverNames }, { signer, trusted, rules }),
+    server: renewLeaf(stored.server, { commonName: SERVER_NAME, hosts: rules.serverNames }, { signer, trusted, rules }),
     client: renewLeaf(
       stored.client,
       { commonName: rules.clientName, hosts: [rules.clientName] },

@@ -32,7 +32,7 @@ export interface SelfSignedOptions {
 }
 
 /** How often the stored certificates are read: another replica may have renewed them. */
-const CHECK_MS = 60_000;
+const CHECK_MS = 30_000;
 const RETRY_MS = 2_000;
 const TIMEOUT_MS = 10_000;
 const PLACEHOLDER_VALID_MS = 86_400_000;
