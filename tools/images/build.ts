@@ -31,8 +31,8 @@ export interface BuildInput {
   readonly root: string;
   readonly lockfile: Lockfile;
   readonly debian: DebianPackages;
-  /** Base address of a Debian mirror. */
-  readonly mirror: string;
+  /** Base addresses of Debian mirrors. */
+  readonly mirrors: readonly string[];
   /** The output folder of `npm run bundle`. */
   readonly bundles: string;
   readonly version: string;
@@ -63,13 +63,13 @@ export function referenceOf(
 
 /** Obtains libraries, certificate authorities and Node for a platform. */
 export async function preparePlatform(
-  { lockfile, debian, mirror }: Pick<BuildInput, "lockfile" | "debian" | "mirror">,
+  { lockfile, debian, mirrors }: Pick<BuildInput, "lockfile" | "debian" | "mirrors">,
   platform: Platform,
 ): Promise<PlatformRoot> {
   const wanted = packagesFor(debian, platform.architecture);
   const unpacked = [];
   for (const one of wanted) {
-    unpacked.push(await unpackPackage(one, await fetchPackage(one, sourcesOf(one, debian.snapshot, mirror))));
+    unpacked.push(await unpackPackage(one, await fetchPackage(one, sourcesOf(one, mirrors))));
   }
   const node = await fetchNode(lockfile, platform.architecture);
   return { platform, debian: wanted, node, base: createBaseRoot(unpacked) };

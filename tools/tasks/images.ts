@@ -26,7 +26,7 @@ import { sha256, type Platform } from "../images/oci/blob.ts";
 import type { Layer, RootEntry } from "../images/oci/layer.ts";
 import { createArchive, writeLayout } from "../images/oci/layout.ts";
 import { PROGRAMS, type Program } from "../images/programs.ts";
-import { readDebianPackages } from "../images/root/debian.ts";
+import { debianMirrors, readDebianPackages } from "../images/root/debian.ts";
 import { updatePackages } from "../images/root/update-packages.ts";
 import { verifyLayout } from "../images/verify.ts";
 import { Lockfile } from "../supply-chain/lockfile.ts";
@@ -68,8 +68,8 @@ const HELP = `Builds the images as OCI layouts, without a container engine.
   --verify                 verify existing layouts instead; with --public-key FILE also their signatures
   --update-packages        update the list of Debian packages (needs apt)
 
-SOURCE_DATE_EPOCH sets the recorded time (default: time of the commit), OAAS_DEBIAN_MIRROR the mirror
-(default: https://deb.debian.org), OAAS_BUILDER_ID the builder in the provenance.
+SOURCE_DATE_EPOCH sets the recorded time (default: time of the commit), OAAS_DEBIAN_MIRROR the mirrors
+of Debian, separated by commas (default: those of apt on this machine), OAAS_BUILDER_ID the builder in the provenance.
 `;
 
 /** A mistake in the arguments. */
@@ -83,9 +83,9 @@ export async function images(args: readonly string[]): Promise<number> {
       console.log(HELP);
       return 0;
     }
-    const mirror = process.env["OAAS_DEBIAN_MIRROR"] ?? "https://deb.debian.org";
+    const mirrors = (): readonly string[] => debianMirrors(process.env["OAAS_DEBIAN_MIRROR"]);
     if (values["update-packages"]) {
-      await updatePackages(mirror);
+      await updatePackages(mirrors()[0] ?? "");
       return 0;
     }
     const out = path.resolve(ROOT, values.out);
@@ -97,7 +97,7 @@ export async function images(args: readonly string[]): Promise<number> {
       programs,
       platforms.map(([, platform]) => platform),
       values,
-      mirror,
+      mirrors(),
     );
   } catch (error) {
     if (!(error instanceof ImagesError)) throw error;
@@ -155,11 +155,11 @@ async function build(
   programs: readonly Program[],
   platforms: readonly Platform[],
   options: Options,
-  mirror: string,
+  mirrors: readonly string[],
 ): Promise<number> {
   const bundles = mkdtempSync(path.join(tmpdir(), "oaas-bundles-"));
   try {
-    const input = await readInput(bundles, options, mirror);
+    const input = await readInput(bundles, options, mirrors);
     await bundle(["--out", bundles, ...programs.flatMap(({ app }) => ["--only", app])]);
     mkdirSync(out, { recursive: true });
     const roots: PlatformRoot[] = [];
@@ -187,7 +187,7 @@ async function build(
   }
 }
 
-async function readInput(bundles: string, options: Options, mirror: string): Promise<BuildInput> {
+async function readInput(bundles: string, options: Options, mirrors: readonly string[]): Promise<BuildInput> {
   const { version } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { version: string };
   const keyFile = options["signing-key"];
   const commit = await gitText("rev-parse", "HEAD");
@@ -196,7 +196,7 @@ async function readInput(bundles: string, options: Options, mirror: string): Pro
     root: ROOT,
     lockfile: Lockfile.read(ROOT),
     debian: readDebianPackages(),
-    mirror,
+    mirrors,
     bundles,
     version,
     created: createdTime(process.env["SOURCE_DATE_EPOCH"] ?? (await gitText("log", "-1", "--format=%ct"))),

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { cacheDir } from "@oaas/real-components";
@@ -20,8 +20,6 @@ export interface DebianPackage {
 /** The committed list of packages, written by `npm run images -- --update-packages`. */
 export interface DebianPackages {
   readonly release: string;
-  /** When the versions were current, as in the addresses of snapshot.debian.org. */
-  readonly snapshot: string;
   readonly packages: readonly DebianPackage[];
 }
 
@@ -46,12 +44,33 @@ export function packagesFor(
   return packages.filter((one) => one.architecture === architecture || one.architecture === "all");
 }
 
-/** Where to download from. Mirrors have current versions only; the snapshot archive has all. */
-export function sourcesOf({ path: file }: DebianPackage, snapshot: string, mirror: string): readonly string[] {
-  const [repository = "", ...rest] = file.split("/");
-  return [`${mirror}/${file}`, `https://snapshot.debian.org/archive/${repository}/${snapshot}/${rest.join("/")}`].map(
-    (url) => url.replaceAll("+", "%2B"),
+/**
+ * The base addresses of mirrors: the setting (separated by commas), else those that apt uses on this machine. Mirrors have
+ * current versions only, so an older list needs a mirror that keeps all.
+ */
+export function debianMirrors(setting: string | undefined, aptSources = readAptSources()): readonly string[] {
+  const stated = (setting ?? "").split(",").map((one) => one.trim().replace(/\/$/, ""));
+  const mirrors = stated.some((one) => one !== "") ? stated.filter((one) => one !== "") : mirrorsOfApt(aptSources);
+  if (mirrors.length > 0) return mirrors;
+  throw new ImagesError(
+    "no mirror of Debian is known: this machine has no apt sources for it\nFix: set OAAS_DEBIAN_MIRROR to the address of a mirror",
   );
+}
+
+function mirrorsOfApt(sources: string): readonly string[] {
+  const lines = sources.split("\n").filter((line) => !line.trimStart().startsWith("#"));
+  const found = lines.flatMap((line) => [...line.matchAll(/(https?:\/\/\S+)\/debian(?:-security)?\/?(?=\s|$)/g)]);
+  return [...new Set(found.map(([, mirror = ""]) => mirror))];
+}
+
+function readAptSources(): string {
+  const files = globSync(["/etc/apt/sources.list", "/etc/apt/sources.list.d/*.{list,sources}"]);
+  return files.map((file) => readFileSync(file, "utf8")).join("\n");
+}
+
+/** Where to download a package from. */
+export function sourcesOf({ path: file }: DebianPackage, mirrors: readonly string[]): readonly string[] {
+  return mirrors.map((mirror) => `${mirror}/${file}`.replaceAll("+", "%2B"));
 }
 
 /** Downloads a package into the cache, and verifies it in every case. Returns its file. */

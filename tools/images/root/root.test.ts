@@ -9,7 +9,14 @@ import { Lockfile } from "../../supply-chain/lockfile.ts";
 import { ROOT } from "../../tasks/root.ts";
 import type { RootEntry } from "../oci/layer.ts";
 import { BASE_PACKAGES, createBaseRoot } from "./base-root.ts";
-import { fetchPackage, packagesFor, readDebianPackages, sourcesOf, type UnpackedPackage } from "./debian.ts";
+import {
+  debianMirrors,
+  fetchPackage,
+  packagesFor,
+  readDebianPackages,
+  sourcesOf,
+  type UnpackedPackage,
+} from "./debian.ts";
 import { readIfIntact } from "./node-package.ts";
 import { parseUris } from "./update-packages.ts";
 
@@ -40,11 +47,21 @@ describe("the list of Debian packages", () => {
     expect(() => parseUris("E: no network", "https://mirror.example")).toThrow(/printed no packages:\nE: no network/);
   });
 
-  test("is downloaded from the mirror, else from the archive of all versions", () => {
-    expect(sourcesOf(PACKAGE, "20261119T000000Z", "https://mirror.example")).toEqual([
+  test("is downloaded from the stated mirrors, else from those of apt", () => {
+    expect(sourcesOf(PACKAGE, ["https://mirror.example"])).toEqual([
       "https://mirror.example/debian/pool/main/g/gcc-14/libstdc%2B%2B6_14.2.0-19_amd64.deb",
-      "https://snapshot.debian.org/archive/debian/20261119T000000Z/pool/main/g/gcc-14/libstdc%2B%2B6_14.2.0-19_amd64.deb",
     ]);
+    const apt = `# http://old.example/debian
+deb [signed-by=/k] http://a.example/debian/ bookworm main
+URIs: https://b.example/mirror/debian
+URIs: https://b.example/mirror/debian-security
+`;
+    expect(debianMirrors(undefined, apt)).toEqual(["http://a.example", "https://b.example/mirror"]);
+    expect(debianMirrors("https://c.example/, https://d.example", apt)).toEqual([
+      "https://c.example",
+      "https://d.example",
+    ]);
+    expect(() => debianMirrors("", "deb http://c.example/ubuntu noble main")).toThrow(/Fix: set OAAS_DEBIAN_MIRROR/);
   });
 });
 

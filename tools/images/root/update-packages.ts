@@ -50,12 +50,7 @@ async function listPackages(folder: string, mirror: string): Promise<DebianPacka
     WITHOUT_ARCHITECTURE.has(name) ? [name] : ARCHITECTURES.map((architecture) => `${name}:${architecture}`),
   );
   const { stdout } = await run("apt-get", [...options, "--print-uris", "download", ...wanted], { cwd: folder });
-  const packages = parseUris(stdout, mirror);
-  return {
-    release: RELEASE,
-    snapshot: `${new Date().toISOString().slice(0, 10).replaceAll("-", "")}T000000Z`,
-    packages,
-  };
+  return { release: RELEASE, packages: parseUris(stdout, mirror) };
 }
 
 /** Reads lines such as `'http://…/libc6_2.41-12_amd64.deb' libc6_2.41-12_amd64.deb 2846580 SHA256:…`. */
