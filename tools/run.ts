@@ -5,6 +5,7 @@ import { apiFuzz } from "./tasks/api-fuzz.ts";
 import { bench } from "./tasks/bench.ts";
 import { bundle } from "./tasks/bundle.ts";
 import { check } from "./tasks/check.ts";
+import { consoleTask, withConsole } from "./tasks/console.ts";
 import { fix } from "./tasks/fix.ts";
 import { generate } from "./tasks/generate.ts";
 import { hooks } from "./tasks/hooks.ts";
@@ -18,7 +19,10 @@ type Task = (args: readonly string[]) => Promise<number>;
 
 /** All `npm run` commands of the root. */
 const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
-  start: { help: "start the local stack", run: passThrough("apps/dev-stack/src/main.ts", STACK_NODE_FLAGS) },
+  start: {
+    help: "start the local stack",
+    run: withConsole(passThrough("apps/dev-stack/src/main.ts", STACK_NODE_FLAGS)),
+  },
   crm: {
     help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
     run: passThrough("apps/class-runtime-manager/src/main.ts"),
@@ -29,7 +33,7 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   },
   pm: {
     help: "run the package manager (set clusters with CRM_CLUSTERS_JSON or CRM_DEFAULT_URL; --help lists all settings)",
-    run: passThrough("apps/package-manager/src/main.ts"),
+    run: withConsole(passThrough("apps/package-manager/src/main.ts")),
   },
   test: { help: "run all checks and the suites with Kubernetes, etcd, Prometheus and Chromium", run: runTests("test") },
   "test:full": { help: "run npm test and the suites with heavy components", run: runTests("full") },
@@ -49,6 +53,7 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   kindgen: { help: "update the kinds of the embedded API server from the real one", run: kindgen },
   components: { help: "obtain the real components that tests use", run: passThrough("tools/components.ts") },
   bench: { help: "run the benchmarks; results are ratios in bench/results", run: bench },
+  console: { help: "build the web console when its sources changed", run: consoleTask },
   bundle: { help: "bundle each app into one file in dist/, with its bill of materials (CycloneDX)", run: bundle },
   images: {
     help: "build the OCI images in dist/images, without a container engine (--help lists its options)",

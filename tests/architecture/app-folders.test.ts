@@ -8,7 +8,7 @@ import { allImports, ROOT } from "./sources.ts";
 describe.each(Object.entries(APP_FOLDERS))("the folders of %s", (app, rules) => {
   const src = `${PACKAGES[app]?.folder}/src`;
   const folders = new AppFolders(src, rules);
-  const files = globSync(`${src}/**/*.{ts,cjs}`, { cwd: ROOT }).map((file) => file.split(path.sep).join("/"));
+  const files = globSync(`${src}/**/*.{ts,tsx,cjs}`, { cwd: ROOT }).map((file) => file.split(path.sep).join("/"));
 
   test("are exactly those in the table", () => {
     expect(folders.unlisted(files)).toEqual([]);

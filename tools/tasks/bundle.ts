@@ -6,6 +6,7 @@ import { Lockfile } from "../supply-chain/lockfile.ts";
 import { createSbom } from "../supply-chain/sbom.ts";
 import { builtinsWhenNeeded } from "./builtins-when-needed.ts";
 import { bundleCli } from "./bundle-cli.ts";
+import { bundleConsole } from "./console.ts";
 import { ROOT } from "./root.ts";
 
 /**
@@ -24,6 +25,7 @@ export async function bundle(args: readonly string[]): Promise<number> {
     const file = path.join(out, `${app}.mjs`);
     await (app === "cli" ? bundleCli(file) : bundleApp(path.join(ROOT, main), file));
     console.log(`${path.relative(ROOT, file)} (${Math.round(statSync(file).size / 1024)} kB)`);
+    if (app === "package-manager") await bundleConsole(out);
     const sbom = createSbom(lockfile, `apps/${app}`, readFileSync(file));
     writeFileSync(path.join(out, `${app}.cdx.json`), `${JSON.stringify(sbom, undefined, 2)}\n`);
     console.log(`${path.relative(ROOT, out)}/${app}.cdx.json (${sbom.components.length} components)`);

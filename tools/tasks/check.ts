@@ -23,6 +23,7 @@ const STATIC_CHECKS: readonly StaticCheck[] = [
   command("format", "oxfmt", ["--check"], "npm run fix"),
   command("lint", "oxlint", [], "npm run fix fixes some of it"),
   command("types", "tsc", ["-p", "."], undefined),
+  command("types of the console", "tsc", ["-p", "apps/console"], undefined),
   command("unused code", "knip", ["--no-progress", "--no-config-hints"], "remove unused code"),
   { name: "generated files", run: generatedFresh },
   { name: "lockfile", run: lockfileClean },
@@ -105,7 +106,7 @@ async function lockfileClean(): Promise<string> {
 }
 
 async function packagesAllowed(): Promise<string> {
-  const apps = globSync("apps/*/src/main.ts", { cwd: ROOT }).map((main) => path.dirname(path.dirname(main)));
+  const apps = globSync("apps/*/src/main.{ts,tsx}", { cwd: ROOT }).map((main) => path.dirname(path.dirname(main)));
   return checkPackages(Lockfile.read(ROOT), apps).join("\n");
 }
 

@@ -1,0 +1,19 @@
+import type { OperationId, Reply } from "@oaas/contracts/rest";
+
+/** The value of an operation's response, by the route table of the package manager. */
+export type ValueOf<Id extends OperationId> = Reply<Id>["value"];
+
+/** Fields that earlier servers omit may be undefined; lists are plain arrays. */
+export type Deployment = ValueOf<"getDeployment">;
+export type DeploymentStatus = ValueOf<"getDeploymentStatus">;
+export type ClusterStatus = DeploymentStatus["clusters"][number];
+export type Explanation = ValueOf<"explainDeployment">;
+export type Finding = NonNullable<Explanation["clusters"][number]["finding"]>;
+export type Plan = ValueOf<"createPlan">;
+export type Package = ValueOf<"getPackage">;
+export type ClassRuntime = ValueOf<"getClassRuntime">;
+export type ClusterRegistration = ValueOf<"getCluster">;
+export type Topology = ValueOf<"getTopology">;
+export type AuditEntry = ValueOf<"listAudit">[number];
+export type StreamEvent = ValueOf<"streamEvents">;
+export type LogLine = ValueOf<"streamDeploymentLogs">;
