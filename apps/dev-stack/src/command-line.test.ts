@@ -1,6 +1,6 @@
 import { loadConfig } from "@oaas/config";
 import { expect, test } from "vitest";
-import { checkNodeFlags, joinRepeatedFlag, resolvePorts } from "./command-line.ts";
+import { checkNodeFlags, joinRepeatedFlag, renameNodeFlag, resolvePorts } from "./command-line.ts";
 import { devStackConfig } from "./config.ts";
 
 const portsOf = (args: readonly string[]) => {
@@ -26,7 +26,7 @@ test.each([
   { args: ["--node", "--no-cluster"], text: /excludes --no-cluster/ },
   { args: ["--images=a.tar"], text: /OAAS_STACK_IMAGES: needs real nodes; add --node/ },
 ])("rejects $args, which contradict each other", ({ args, text }) => {
-  expect(() => checkNodeFlags(loadConfig(devStackConfig, { env: {}, args }))).toThrow(text);
+  expect(() => checkNodeFlags(loadConfig(devStackConfig, { env: {}, args: renameNodeFlag(args) }))).toThrow(text);
 });
 
 test("accepts --node alone and with images", () => {
@@ -67,4 +67,13 @@ test.each([
   ],
 ])("joins repeated --a of %j to %j", (args, joined) => {
   expect(joinRepeatedFlag(args, "--a")).toEqual(joined);
+});
+
+test("--node is the flag of OAAS_STACK_NODE, not of the variable that npm sets", () => {
+  expect(renameNodeFlag(["--node", "--node=false", "--nodes=2"])).toEqual([
+    "--oaas-stack-node",
+    "--oaas-stack-node=false",
+    "--nodes=2",
+  ]);
+  expect(loadConfig(devStackConfig, { env: { NODE: "/usr/bin/node" }, args: [] }).clusters.node).toBe(false);
 });

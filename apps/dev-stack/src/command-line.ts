@@ -58,6 +58,14 @@ function invalidSetting(name: string, message: string, fix: string): Error {
   return invalidArgument("the configuration", [{ path: pathOf(ROOT_PATH, name), message, fix }]);
 }
 
+/**
+ * Renames `--node` to the flag of its variable. It is not an alias, because npm sets the variable NODE to the path of
+ * Node.
+ */
+export function renameNodeFlag(args: readonly string[]): readonly string[] {
+  return args.map((arg) => arg.replace(/^--node(?==|$)/, "--oaas-stack-node"));
+}
+
 /** Joins a repeated flag into one: `--a=x --a y` becomes `--a=x,y`. */
 export function joinRepeatedFlag(args: readonly string[], flag: string): readonly string[] {
   const lead = `${flag}=`;

@@ -86,7 +86,6 @@ const variables = {
     node: env("OAAS_STACK_NODE")
       .bool()
       .default(false)
-      .alias("NODE")
       .doc(
         "Starts one cluster whose nodes are real: kubelet, containerd, kube-proxy and CoreDNS run the images of functions. Needs Linux and root; everything runs in namespaces of its own. As a flag: --node.",
       ),

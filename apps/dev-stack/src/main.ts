@@ -11,7 +11,7 @@ import { loadExamples, loadNodeExamples } from "./adapters/examples.ts";
 import { readOrCreateKey, writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
 import { createPrompt, onKeys, createPaint, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
-import { joinRepeatedFlag, resolvePorts } from "./command-line.ts";
+import { joinRepeatedFlag, renameNodeFlag, resolvePorts } from "./command-line.ts";
 import { DEFAULTS, devStackConfig, VERSION, type DevStackConfig } from "./config.ts";
 import type { Display } from "./screen/display.ts";
 import { createLineDisplay } from "./screen/line-display.ts";
@@ -30,7 +30,7 @@ if (process.connected) {
 }
 process.argv = [
   ...process.argv.slice(0, 2),
-  ...joinRepeatedFlag(joinRepeatedFlag(process.argv.slice(2), "--context"), "--images"),
+  ...joinRepeatedFlag(joinRepeatedFlag(renameNodeFlag(process.argv.slice(2)), "--context"), "--images"),
 ];
 
 await runService({
