@@ -3,8 +3,10 @@ import { expect, test } from "vitest";
 import { checkNodeFlags, joinRepeatedFlag, renameNodeFlag, resolvePorts } from "./command-line.ts";
 import { devStackConfig } from "./config.ts";
 
+const load = (args: readonly string[]) => loadConfig(devStackConfig, { env: {}, args: renameNodeFlag(args) });
+
 const portsOf = (args: readonly string[]) => {
-  const { server, pagePort, clusters } = resolvePorts(loadConfig(devStackConfig, { env: {}, args }));
+  const { server, pagePort, clusters } = resolvePorts(load(args));
   return [server.port, pagePort, clusters.apiPort, clusters.managerPort];
 };
 
@@ -26,11 +28,10 @@ test.each([
   { args: ["--node", "--no-cluster"], text: /excludes --no-cluster/ },
   { args: ["--images=a.tar"], text: /OAAS_STACK_IMAGES: needs real nodes; add --node/ },
 ])("rejects $args, which contradict each other", ({ args, text }) => {
-  expect(() => checkNodeFlags(loadConfig(devStackConfig, { env: {}, args: renameNodeFlag(args) }))).toThrow(text);
+  expect(() => checkNodeFlags(load(args))).toThrow(text);
 });
 
 test("accepts --node alone and with images", () => {
-  const load = (args: readonly string[]) => loadConfig(devStackConfig, { env: {}, args });
   expect(() => checkNodeFlags(load(["--node", "--images=a.tar"]))).not.toThrow();
   expect(() => checkNodeFlags(load(["--real"]))).not.toThrow();
 });
