@@ -172,6 +172,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: [...reports(2)],
   },
   {
+    alert: "ConfigurationNotReloaded",
+    severities: ["warning"],
+    fires: [steady(`oaas_config_last_reload_successful{${CRM}}`, 0)],
+    quiet: [steady(`oaas_config_last_reload_successful{${CRM}}`, 1)],
+  },
+  {
     alert: "EnforcementAtMaximum",
     severities: ["warning"],
     fires: [steady(`crm_enforcement_held_values{${CRM},reason="at-maximum"}`, 1)],

@@ -1,6 +1,7 @@
 import type { Generator } from "../generator.ts";
 import { CLASS_RUNTIME_MANAGER_RULES } from "./alerts/class-runtime-manager.ts";
 import { CLASS_RULES } from "./alerts/classes.ts";
+import { CONFIGURATION_RULES } from "./alerts/configuration.ts";
 import { ENFORCEMENT_RULES } from "./alerts/enforcement.ts";
 import { PACKAGE_MANAGER_RULES } from "./alerts/package-manager.ts";
 import { AUTOSCALING } from "./dashboards/autoscaling.ts";
@@ -21,6 +22,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
 export const RULES: readonly RuleGroup[] = [
   ...PACKAGE_MANAGER_RULES,
   ...CLASS_RUNTIME_MANAGER_RULES,
+  ...CONFIGURATION_RULES,
   ...CLASS_RULES,
   ...ENFORCEMENT_RULES,
 ];
