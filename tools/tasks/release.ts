@@ -17,6 +17,7 @@ const OPTIONS = {
   registry: { type: "string" },
   "signing-key": { type: "string" },
   "without-images": { type: "boolean" },
+  "without-charts": { type: "boolean" },
 } as const;
 
 const HELP = `Prepares and builds a release. Nothing is uploaded.
@@ -29,6 +30,7 @@ const HELP = `Prepares and builds a release. Nothing is uploaded.
   --registry HOST      registry in the names of the images
   --signing-key FILE   sign the images with this private key (PEM, EC P-256 or Ed25519)
   --without-images     leave out the images
+  --without-charts     leave out the charts, which need Helm (on PATH, or named by HELM)
 `;
 
 const NOTES = "release-notes.md";
@@ -86,7 +88,7 @@ export async function release(args: readonly string[]): Promise<number> {
     "cli",
   ]);
   copyManifests(out);
-  await packageCharts(out);
+  if (!values["without-charts"]) await packageCharts(out);
   if (!values["without-images"]) {
     const options = [
       ...(values.registry === undefined ? [] : ["--registry", values.registry]),
@@ -155,7 +157,6 @@ function copyManifests(out: string): void {
 /** Packages the charts with Helm, because it resolves their dependencies. */
 async function packageCharts(out: string): Promise<void> {
   const charts = globSync("deploy/charts/*/Chart.yaml", { cwd: ROOT }).map((file) => path.dirname(file));
-  if (charts.length === 0) return;
   const helm = process.env["HELM"] ?? "helm";
   for (const chart of charts.toSorted()) {
     const args = ["package", chart, "--dependency-update", "--destination", path.join(out, "charts")];

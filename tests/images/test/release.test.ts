@@ -24,7 +24,13 @@ describe("npm run release", () => {
   it("--dry-run writes notes, programs, manifests and checksums, and changes nothing in the repository", async () => {
     const before = [await git("status", "--porcelain"), await git("tag", "--list")];
     const out = path.join(folder.path, "release");
-    const { exitCode, stdout, stderr } = await release("--dry-run", "--without-images", "--out", out);
+    const { exitCode, stdout, stderr } = await release(
+      "--dry-run",
+      "--without-images",
+      "--without-charts",
+      "--out",
+      out,
+    );
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toMatch(/dry run: the tag v\d+\.\d+\.\d+ is not created/);
     expect([await git("status", "--porcelain"), await git("tag", "--list")]).toEqual(before);
@@ -41,7 +47,7 @@ describe("npm run release", () => {
   it("does not delete a folder with other files", async () => {
     const file = path.join(folder.path, "other.txt");
     writeFileSync(file, "kept");
-    const { exitCode, stderr } = await release("--dry-run", "--without-images", "--out", folder.path);
+    const { exitCode, stderr } = await release("--dry-run", "--out", folder.path);
     expect(exitCode).toBe(2);
     expect(stderr).toContain("has other files, which would be deleted");
     expect(readFileSync(file, "utf8")).toBe("kept");
