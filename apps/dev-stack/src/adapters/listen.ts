@@ -59,14 +59,18 @@ const PORTS_OF_A_STACK = 12;
 const MAX_ATTEMPTS = 20;
 const LAST_PORT = 65_535;
 
-/** The first of enough consecutive free ports for a whole stack, above a port in use; undefined if none is near. */
+/** Below the ports that the system gives to outgoing connections, where few are in use. */
+const QUIET_PORTS = 9000;
+
+/** The first of enough consecutive free ports for a whole stack, above a port in use if possible; undefined if none is near. */
 async function findFreePorts(host: string, above: number): Promise<number | undefined> {
-  const start = Math.ceil((above + 1) / 10) * 10;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const base = start + attempt * 10;
-    if (base + PORTS_OF_A_STACK > LAST_PORT) return undefined;
-    const ports = Array.from({ length: PORTS_OF_A_STACK }, (_, index) => base + index);
-    if ((await Promise.all(ports.map((port) => isPortFree(host, port)))).every(Boolean)) return base;
+  for (const start of [Math.ceil((above + 1) / 10) * 10, QUIET_PORTS]) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const base = start + attempt * 10;
+      if (base + PORTS_OF_A_STACK > LAST_PORT) break;
+      const ports = Array.from({ length: PORTS_OF_A_STACK }, (_, index) => base + index);
+      if ((await Promise.all(ports.map((port) => isPortFree(host, port)))).every(Boolean)) return base;
+    }
   }
   return undefined;
 }

@@ -76,7 +76,8 @@ function Planner({ base }: { readonly base: Versioned<Deployment> | undefined })
       },
       true,
     );
-  const request = useDebounced(useMemo(() => planRequest(draft, whatIf, true), [draft, whatIf]));
+  const wanted = useMemo(() => planRequest(draft, whatIf, true), [draft, whatIf]);
+  const request = useDebounced(wanted);
   useEffect(() => {
     const serialized = JSON.stringify(draft);
     if (serialized.length <= MAX_URL_DRAFT && isComplete(draft)) write({ draft: serialized }, true);
@@ -92,6 +93,8 @@ function Planner({ base }: { readonly base: Versioned<Deployment> | undefined })
   });
   const key = typeof draft["key"] === "string" ? draft["key"] : "";
   const shown = plan.isError ? undefined : plan.data;
+  // Until the request has settled, the page shows the plan of an earlier one.
+  const isOutdated = plan.isFetching || request !== wanted;
   const [applying, setApplying] = useState(false);
   const canDeploy = useCan("deployer");
   const [, navigate] = useLocation();
@@ -112,7 +115,7 @@ function Planner({ base }: { readonly base: Versioned<Deployment> | undefined })
             <Button
               variant="primary"
               icon={Rocket}
-              disabled={shown === undefined || plan.isFetching || isActive(whatIf) || shown.pause !== undefined}
+              disabled={shown === undefined || isOutdated || isActive(whatIf) || shown.pause !== undefined}
               title={isActive(whatIf) ? text.assumed : undefined}
               onClick={() => setApplying(true)}
             >
@@ -131,7 +134,7 @@ function Planner({ base }: { readonly base: Versioned<Deployment> | undefined })
             clusters={shown?.clusters.map(({ cluster }) => cluster)}
           />
         </div>
-        <div className="min-w-0 space-y-4" aria-busy={plan.isFetching}>
+        <div className="min-w-0 space-y-4" aria-busy={isOutdated}>
           {isActive(whatIf) && <Notice tone="warn" title={text.assumed} />}
           {!isComplete(draft) ? (
             <Panel>
