@@ -24,7 +24,8 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
     <dialog
       ref={ref}
       aria-labelledby={id}
-      onClose={onClose}
+      // React's strict mode opens it twice: the event of the first closing arrives when it is open again.
+      onClose={() => ref.current?.open !== true && onClose()}
       onClick={(event) => event.target === ref.current && onClose()}
       className={`m-auto max-h-[88dvh] w-[calc(100vw-2rem)] overflow-auto rounded-xl border border-line bg-raised p-0 text-ink shadow-[var(--shadow-lg)] ${wide ? "max-w-4xl" : "max-w-lg"}`}
     >
