@@ -87,7 +87,11 @@ export function createTracer(options: TracerOptions): Tracer {
       const sampled = sampler(traceId, parent);
       // The span id of an unsampled parent stands for all its unsampled children.
       if (!sampled && parent?.sampled === false) {
-        return inContext(context, { span: parent }, () => work({ ...NOOP_SPAN, context: parent }));
+        const unsampled = { ...NOOP_SPAN, context: parent };
+        // It already is the span of the work context unless the caller named it.
+        return start.parent === undefined
+          ? work(unsampled)
+          : inContext(context, { span: parent }, () => work(unsampled));
       }
       const span: SpanContext = {
         traceId,
