@@ -245,7 +245,7 @@ describeWith(["chromium"], "the console", () => {
     await page.goto("/deployments/missing");
     await page.getByText("Not found").first().waitFor();
     await page.goto("/no-such-page");
-    await page.getByText("There is no such page").waitFor();
+    await page.getByText("Page not found").waitFor();
   });
 
   test("shows a lost connection, keeps the page, and recovers by itself", async () => {

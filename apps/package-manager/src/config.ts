@@ -527,7 +527,7 @@ function checkOidcLogin({ auth, oidcLogin: { clientId, clientSecret, redirectUrl
   if (!scopes.includes("openid"))
     violations.push({
       path: "$.OIDC_SCOPES",
-      message: "lacks openid, so that there is no ID token",
+      message: "does not contain openid, without which the issuer returns no ID token",
       fix: "add openid",
     });
   return violations;

@@ -83,7 +83,7 @@ const REQUIREMENTS: Readonly<Record<string, string>> = {
 
 /** Every text of the console. Another language is another object of this shape. */
 export const m = {
-  app: { name: "OaaS console", noPage: "There is no such page" },
+  app: { name: "OaaS console", noPage: "Page not found" },
   nav: {
     main: "Main",
     skip: "Skip to the content",
@@ -251,7 +251,7 @@ export const m = {
     applyReplan: "Apply the new plan",
     pause: "Pause",
     resume: "Resume",
-    resumed: (key: string) => `${key} is no longer paused`,
+    resumed: (key: string) => `${key} was resumed`,
     pauseTitle: (key: string) => `Pause ${key}?`,
     pauseText:
       "Until the pause ends, nothing changes its clusters: no update, repair or new plan. What runs keeps running.",
@@ -320,7 +320,7 @@ export const m = {
     applied: (key: string) => `The plan of ${key} is applied`,
     summary: (replicas: number, clusters: string) => `${plural(replicas, "replica")} in ${clusters}.`,
     digest: "Digest",
-    refused: "There is no plan for this",
+    refused: "No plan is possible",
     best: (value: string) => `The best reachable availability is ${value}.`,
     paused: "The deployment is paused: a plan cannot be applied before the pause ends.",
     planned: "Planned availability",

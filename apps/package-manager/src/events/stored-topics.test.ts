@@ -38,7 +38,7 @@ test("a new plan of a running deployment is an event of type replan, also when i
   await store.commit(replans.stageReplan(KEY, undefined, PROPOSED));
   const applied: ReplanRecord = { ...PROPOSED, state: "applied", revision: 2 };
   await store.commit(replans.stageReplan(KEY, await replans.replan(KEY), applied));
-  // The record of a deployment that changed otherwise is deleted; that is no event.
+  // Another change of the deployment deletes the record, which emits no event.
   await store.commit(replans.replans.stageDelete((await replans.replan(KEY))!));
   await ambient.time.advance(10);
   const stop = new AbortController();

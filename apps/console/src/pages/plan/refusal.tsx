@@ -13,7 +13,7 @@ interface Evidence {
   readonly clusters?: readonly Candidate[];
 }
 
-/** Why there is no plan, and what would make one possible. */
+/** The reasons of a rejected plan, and the changes that would make one possible. */
 export function Refusal({ error }: { readonly error: unknown }) {
   if (
     !(error instanceof ApiError) ||

@@ -51,7 +51,7 @@ export function createNodeClusterStarter(archives: readonly string[]): StartClus
 /** Whatever is missing is reported before anything starts. */
 async function check(archives: readonly string[], progress: Progress): Promise<void> {
   for (const file of archives) {
-    if (!existsSync(file)) throw failedPrecondition(file, `--images=${file}: there is no such file`);
+    if (!existsSync(file)) throw failedPrecondition(file, `--images=${file}: the file does not exist`);
   }
   // Before the components, which may take minutes, and again with them, because they are used to try the rest.
   await rejectObstacles();

@@ -26,7 +26,7 @@ export function assertOwnPage(request: SentByPage, secret: string): void {
 /** Throws permission-denied when a page of another origin sent the request. Programs send neither header. */
 export function assertSameOrigin(request: SentByPage): void {
   const site = request.header("sec-fetch-site");
-  // A person who enters an address is no other site.
+  // Browsers send "none" when a user enters the address.
   if (site === "same-origin" || (site === "none" && isRead(request))) return;
   if (site !== undefined)
     throw foreign(`the sec-fetch-site header is "${site.slice(0, 100)}"; use a page of this server`);
