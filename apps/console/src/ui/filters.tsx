@@ -1,7 +1,7 @@
 import { Search, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { m } from "../messages/en.ts";
-import { IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 
 const TYPING_MS = 250;
 
@@ -80,4 +80,25 @@ export function SelectFilter({ label, value, options, any = m.common.any(label),
       })}
     </select>
   );
+}
+
+interface LinkedFilterProps<N extends string> {
+  readonly names: readonly N[];
+  readonly values: Readonly<Record<N, string>>;
+  readonly onRemove: (name: N) => void;
+}
+
+/** Filters that links to this page set; each is removed by its button. */
+export function LinkedFilters<N extends "cluster" | "package_name" | "target_cluster">({
+  names,
+  values,
+  onRemove,
+}: LinkedFilterProps<N>) {
+  return names
+    .filter((name) => values[name] !== "")
+    .map((name) => (
+      <Button key={name} variant="quiet" onClick={() => onRemove(name)}>
+        {m.common.removeFilter(m.terms[name], values[name])}
+      </Button>
+    ));
 }

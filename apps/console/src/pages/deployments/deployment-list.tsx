@@ -8,7 +8,7 @@ import { curl, oaas } from "../../lib/commands.ts";
 import { percent } from "../../lib/format.ts";
 import { m } from "../../messages/en.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
-import { SelectFilter, TextFilter } from "../../ui/filters.tsx";
+import { LinkedFilters, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -119,14 +119,11 @@ export default function DeploymentListPage() {
           options={CONDITIONS.map((state) => [state, m.states(state)] as const)}
           onChange={(condition) => write({ condition })}
         />
-        {(["package_name", "target_cluster"] as const).map(
-          (name) =>
-            filters[name] !== "" && (
-              <Button key={name} variant="quiet" onClick={() => write({ [name]: "" })}>
-                {m.common.removeFilter(m.terms[name], filters[name])}
-              </Button>
-            ),
-        )}
+        <LinkedFilters
+          names={["package_name", "target_cluster"]}
+          values={filters}
+          onRemove={(name) => write({ [name]: "" })}
+        />
       </div>
       <Panel flush>
         <VirtualTable

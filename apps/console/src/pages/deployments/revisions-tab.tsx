@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Changes } from "../../ui/changes.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { Panel, Table } from "../../ui/page.tsx";
+import { RevisionButton } from "../../ui/revision-button.tsx";
 import { Loaded } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -50,15 +51,12 @@ export function DeploymentRevisions({
                 {
                   title: m.terms.revision,
                   cell: ({ revision }) => (
-                    <button
-                      type="button"
-                      className="link num font-medium"
-                      aria-pressed={revision === shown}
+                    <RevisionButton
+                      revision={revision}
+                      isShown={revision === shown}
+                      isCurrent={revision === current}
                       onClick={() => write({ revision: String(revision) })}
-                    >
-                      {revision}
-                      {revision === current && ` (${text.current})`}
-                    </button>
+                    />
                   ),
                 },
                 {

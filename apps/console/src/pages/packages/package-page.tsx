@@ -11,6 +11,7 @@ import { Button, LinkButton } from "../../ui/button.tsx";
 import { Changes } from "../../ui/changes.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { DataList, PageHeader, Panel, Table, Tabs } from "../../ui/page.tsx";
+import { RevisionButton } from "../../ui/revision-button.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Status, Tag } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -252,15 +253,12 @@ function Revisions({ name, etag }: { readonly name: string; readonly etag: strin
                 {
                   title: m.terms.revision,
                   cell: ({ revision }) => (
-                    <button
-                      type="button"
-                      className="link num font-medium"
-                      aria-pressed={revision === shown}
+                    <RevisionButton
+                      revision={revision}
+                      isShown={revision === shown}
+                      isCurrent={revision === newest}
                       onClick={() => write({ revision: String(revision) })}
-                    >
-                      {revision}
-                      {revision === newest && ` (${m.deployment.current})`}
-                    </button>
+                    />
                   ),
                 },
                 { title: m.terms.author, cell: ({ author }) => author, wide: true },

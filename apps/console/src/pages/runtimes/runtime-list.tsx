@@ -5,7 +5,7 @@ import type { ClassRuntime } from "../../api/contract.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
 import { m } from "../../messages/en.ts";
 import { Button } from "../../ui/button.tsx";
-import { SelectFilter, TextFilter } from "../../ui/filters.tsx";
+import { LinkedFilters, SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -120,14 +120,11 @@ export default function RuntimeListPage() {
           options={CONDITIONS.map((state) => [state, m.states(state)] as const)}
           onChange={(status) => write({ status })}
         />
-        {(["cluster", "package_name"] as const).map(
-          (name) =>
-            filters[name] !== "" && (
-              <Button key={name} variant="quiet" onClick={() => write({ [name]: "" })}>
-                {m.common.removeFilter(m.terms[name], filters[name])}
-              </Button>
-            ),
-        )}
+        <LinkedFilters
+          names={["cluster", "package_name"]}
+          values={filters}
+          onRemove={(name) => write({ [name]: "" })}
+        />
       </div>
       <Panel flush>
         <VirtualTable
