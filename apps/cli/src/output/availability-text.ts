@@ -5,15 +5,16 @@ import { percentText } from "./table.ts";
 type Status = Reply<"getDeploymentStatus">["value"];
 type Planned = NonNullable<Status["planned_availability"]>;
 
-/** The bound that clusters set on a plan, and why. */
+/** The bound that clusters set on a plan, why, and the domain that limits it unless the reason names it. */
 export function clusterFailuresText(planned: Planned): string {
-  const { cluster_bound, domain_availability = cluster_bound, limiting_domain, message } = planned;
-  const domains =
-    domain_availability >= cluster_bound
-      ? ""
-      : `; ${percentText(domain_availability)} with zones and nodes` +
-        (limiting_domain === undefined ? "" : `, limited by ${limiting_domain}`);
-  return `at most ${percentText(cluster_bound)}; ${message}${domains}`;
+  const { cluster_bound, domain_availability = cluster_bound, limiting_clusters, limiting_domain, message } = planned;
+  const isNamed = limiting_clusters.length > 0 && domain_availability >= cluster_bound;
+  return [
+    `at most ${percentText(cluster_bound)}`,
+    message,
+    ...(domain_availability < cluster_bound ? [`${percentText(domain_availability)} with zones and nodes`] : []),
+    ...(limiting_domain === undefined || isNamed ? [] : [`limited most by ${limiting_domain}`]),
+  ].join("; ");
 }
 
 export function warningLines({ warning }: Planned, colours: Colours): string[] {

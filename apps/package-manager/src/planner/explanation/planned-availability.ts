@@ -10,7 +10,7 @@ import {
 } from "../sizing/cluster-failures.ts";
 import { copySetsOf, limitingClusters, worstBound, worstByDomains, type CopySet } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
-import { formatShare, pluralize } from "./format.ts";
+import { formatShare, pluralize, truncateShare } from "./format.ts";
 
 /** The availability of a placement: with independent replicas, and with replicas that fail with their cluster. */
 export function plannedAvailability(
@@ -57,7 +57,7 @@ function missedWarning(
 
 function domainText({ kind, name, availability }: FailureDomain): string {
   const subject = kind === "node" ? `the ${name}` : `${kind} ${name}`;
-  return `${subject} (up ${formatShare(availability)} of the time)`;
+  return `${subject} (up ${truncateShare(availability, 6)} of the time)`;
 }
 
 /** Why a stated target is missed when clusters fail as a whole. */
