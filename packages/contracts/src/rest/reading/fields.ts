@@ -212,16 +212,24 @@ function rejectLength(context: z.RefinementCtx, message: string, max: number): n
   return z.NEVER;
 }
 
-/** A plain object cannot have this key; it would be dropped silently. */
 function withoutPrototype(value: unknown, context: z.RefinementCtx): unknown {
-  if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
-    context.addIssue({
-      code: "custom",
-      message: "has the reserved name __proto__",
-      params: { fix: "use another name" },
-    });
-  }
+  if (typeof value === "object" && value !== null) rejectPrototype(value, context);
   return asValue(value);
+}
+
+/** A plain object cannot have the key `__proto__`; it would be dropped silently. */
+export function rejectPrototype(
+  value: object,
+  context: z.RefinementCtx,
+  path: readonly (string | number)[] = [],
+): void {
+  if (!Object.hasOwn(value, "__proto__")) return;
+  context.addIssue({
+    code: "custom",
+    path: [...path],
+    message: "has the reserved name __proto__",
+    params: { fix: "use another name" },
+  });
 }
 
 type Present<T> = {

@@ -169,10 +169,20 @@ describe("scalars in string fields", () => {
   });
 });
 
-test("rejects the key __proto__", () => {
-  const value: unknown = JSON.parse('{"name":"a","functions":[{"key":"f","config":{"__proto__":"x"}}]}');
-  const read = packageFromWire(value);
-  expect(read).toMatchObject({ ok: false, error: [{ path: "$.functions[0].config" }] });
+test.each([
+  { fields: '"config":{"__proto__":"x"}', path: "$.functions[0].config" },
+  {
+    fields: '"provision_config":{"resources":{"limits":{"__proto__":"1"}}}',
+    path: "$.functions[0].provision_config.resources.limits",
+  },
+])("rejects the key __proto__ in $path", ({ fields, path }) => {
+  const value: unknown = JSON.parse(`{"name":"a","functions":[{"key":"f",${fields}}]}`);
+  expect(packageFromWire(value)).toMatchObject({
+    ok: false,
+    error: expect.arrayContaining([
+      { path, message: "has the reserved name __proto__", fix: "use another name" },
+    ]) as unknown,
+  });
 });
 
 test.each([null, undefined, 5, "x", [], true])("rejects %j as a package with one violation at the root", (value) => {
