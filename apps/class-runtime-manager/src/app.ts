@@ -1,6 +1,6 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { isLoopbackHost, type Ambient } from "@oaas/foundation";
-import type { KubeClient, LedTask } from "@oaas/kube-runtime";
+import type { Controller, KubeClient, LedTask } from "@oaas/kube-runtime";
 import {
   formatTraceparent,
   NOOP_TRACER,
@@ -21,7 +21,7 @@ import { loadTlsFiles, type TlsSource } from "./adapters/tls-files.ts";
 import { createKubeCertificateStore } from "./certificates/kube-certificate-store.ts";
 import { SelfSignedCertificates } from "./certificates/self-signed-certificates.ts";
 import { configWarnings, type CrmConfig } from "./config.ts";
-import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
+import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
 import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
@@ -42,6 +42,7 @@ import {
 import { createExplainer } from "./grpc/deployments/explainer.ts";
 import { ignoreForbidden } from "./classes/kube-directory.ts";
 import { KubeNamespaces } from "./classes/kube-namespaces.ts";
+import { namespaceLimitsController } from "./classes/namespace-limits.ts";
 import { createKubeClasses } from "./classes/kube-store.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts";
 import { findFunctionService } from "./grpc/functions/function-service.ts";
@@ -122,7 +123,10 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
   const enforcerTask: LedTask = { name: "nfr-enforcer", run: async (signal) => measuring?.enforcer.run(signal) };
   const analyzerTask: LedTask = { name: "nfr-analyzer", run: async (signal) => measuring?.analyzer.run(signal) };
-  const crm = createControllers(setup, clients, [reporterTask, enforcerTask, analyzerTask]);
+  const crm = createControllers(setup, clients, {
+    controllers: () => (config.features.createNamespaces ? [createNamespaceLimits(setup, crm, classes)] : []),
+    tasks: [reporterTask, enforcerTask, analyzerTask],
+  });
   const classes = createClasses(setup, clients.intentClient, crm);
   const cluster = createClusterReader(setup, clients.client, crm);
   const recorder = createRecorder(setup, clients.client, crm, cluster);
@@ -187,7 +191,11 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   };
 }
 
-function createControllers(setup: Setup, clients: KubeClients, tasks: readonly LedTask[]): ClassManager {
+function createControllers(
+  setup: Setup,
+  clients: KubeClients,
+  led: Pick<ClassManagerOptions, "controllers" | "tasks">,
+): ClassManager {
   const { config, ports, namespaces } = setup;
   const { ambient, identity, logger, meter, tracer = NOOP_TRACER } = ports;
   const { leaderElection } = config;
@@ -206,7 +214,7 @@ function createControllers(setup: Setup, clients: KubeClients, tasks: readonly L
     facts: configuredFacts(config),
     identity,
     concurrency: config.limits.concurrency,
-    tasks,
+    ...led,
     ...(config.odgmHealth.enabled ? { odgmHealth: createOdgmHealth(config, ports) } : {}),
     ...(config.features.leaderElection ? { election } : {}),
     logger,
@@ -419,6 +427,15 @@ function createProvisioner(
     provisionNamespace: (object, signal) => provisioner.ensure(namespaceOf(object), environmentOf(object), signal),
     previewNamespace: (object, signal) => provisioner.preview(namespaceOf(object), environmentOf(object), signal),
   };
+}
+
+function createNamespaceLimits(
+  { ports: { ambient, logger, meter } }: Setup,
+  { templateSources, actingClient }: ClassManager,
+  { directory }: Classes,
+): Controller {
+  const provisioner = new KubeNamespaces(actingClient);
+  return namespaceLimitsController({ ambient, logger, meter, directory, templateSources, provisioner });
 }
 
 /** Undefined without a package manager URL. */

@@ -146,23 +146,32 @@ describeOnTarget("creation of namespaces", { needs: ["kubectl"] }, () => {
     await fixture.waitForPhase("team-b", "order", "available");
     expect(await limitsIn("team-a")).toHaveLength(3);
 
-    // Limits follow the environment.
+    // Limits follow the environment of a changed class.
     const { quotas: _, ...spec } = LIMITED.spec;
-    await fixture.kubectl("delete environmentconfig limited -n classes");
-    await fixture.apply("classes", { ...LIMITED, metadata: { name: "open" }, spec });
-    let revision = 1n;
-    const changed = { deploymentUnit: unit("order", { packageName: "museum" }), namespace: "team-b" };
+    await fixture.apply("classes", { ...LIMITED, metadata: { name: "open" }, spec: { ...spec, default: false } });
+    const moved = {
+      deploymentUnit: unit("order", { packageName: "museum", environment: "open" }),
+      namespace: "team-b",
+    };
     await eventually(async () =>
-      expect(ofNamespace(await crm.renderUnit(changed))).toEqual([
+      expect(ofNamespace(await crm.renderUnit(moved))).toEqual([
         [ObjectChange.DELETE, "ResourceQuota", "oaas-environment", "team-b"],
         [ObjectChange.DELETE, "LimitRange", "oaas-environment", "team-b"],
       ]),
     );
-    await eventually(async () => {
-      await crm.deploy({ deploymentUnit: unit("order", { revision: (revision += 1n) }), namespace: "team-b" });
-      expect(await limitsIn("team-b")).toEqual(["networkpolicy.networking.k8s.io/oaas-default-deny"]);
+    await crm.deploy(moved);
+    expect(await limitsIn("team-b")).toEqual(["networkpolicy.networking.k8s.io/oaas-default-deny"]);
+    expect(ofNamespace(await crm.renderUnit(moved))).toEqual([]);
+
+    // They follow a changed environment without a deployment.
+    await fixture.apply("classes", {
+      ...LIMITED,
+      metadata: { name: "open" },
+      spec: { ...LIMITED.spec, default: false },
     });
-    expect(ofNamespace(await crm.renderUnit(changed))).toEqual([]);
+    await eventually(async () => expect(await limitsIn("team-b")).toHaveLength(3));
+    // Nothing applies limits to a namespace without classes.
+    expect(await limitsIn("team-a")).toHaveLength(3);
 
     // A unit without a namespace is rendered and updated where it is.
     await crm.deploy({ deploymentUnit: unit("alone"), namespace: "team-b" });

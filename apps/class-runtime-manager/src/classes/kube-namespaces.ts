@@ -44,8 +44,8 @@ function limitType(group: string, kind: string, resource: string) {
 /**
  * Creates namespaces on the API server.
  *
- * Guarantees: a namespace that another client created is not changed; limits are written only when they differ from the
- * last ones that this process applied.
+ * Guarantees: a namespace that another client created is not changed; limits are written only when they differ from
+ * those in the namespace.
  */
 export class KubeNamespaces implements NamespaceProvisioner {
   readonly #client: KubeClient;
@@ -62,11 +62,16 @@ export class KubeNamespaces implements NamespaceProvisioner {
     await withPermissionAdvice(name, async () => {
       const namespace = await this.#findOrCreate(name, signal);
       rejectIfDeleting(namespace);
-      if (!isManagedNamespace(namespace.metadata)) return;
-      const digest = hashJson([namespace.metadata.uid, limits]);
-      if (this.#applied.get(name) === digest) return;
-      await this.#applyLimits(name, limits, signal);
-      this.#record(name, digest);
+      if (this.#applied.get(name) !== hashJson([namespace.metadata.uid, limits]))
+        await this.#setLimits(namespace, limits, signal);
+    });
+  }
+
+  async update(name: string, environment: Environment | undefined, signal: AbortSignal): Promise<void> {
+    await withPermissionAdvice(name, async () => {
+      const namespace = await this.#namespaces.find({ namespace: "", name }, { signal });
+      if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
+      await this.#setLimits(namespace, renderNamespaceLimits(name, environment?.spec), signal);
     });
   }
 
@@ -99,6 +104,14 @@ export class KubeNamespaces implements NamespaceProvisioner {
       if (isFault(thrown, "already-exists")) return this.#namespaces.get(key, { signal });
       throw thrown;
     }
+  }
+
+  async #setLimits({ metadata }: Stored<KubeObject>, limits: Limits, signal: AbortSignal): Promise<void> {
+    const { name, uid } = metadata;
+    if (!isManagedNamespace(metadata)) return;
+    const changes = await this.#previewLimits(name, limits, signal);
+    if (changes.length > 0) await this.#applyLimits(name, limits, signal);
+    this.#record(name, hashJson([uid, limits]));
   }
 
   /** Applies the limits, and deletes those that the environment no longer has. */

@@ -36,6 +36,8 @@ export interface NamespaceProvisioner {
    * Throws unavailable while the namespace is being deleted.
    */
   ensure(namespace: string, environment: Environment | undefined, signal: AbortSignal): Promise<void>;
+  /** Applies the limits of the environment to a namespace that the manager created; others are left alone. */
+  update(namespace: string, environment: Environment | undefined, signal: AbortSignal): Promise<void>;
   /** The namespace and the limits that `ensure` would create, change or delete, without writing. Throws what it throws. */
   preview(
     namespace: string,

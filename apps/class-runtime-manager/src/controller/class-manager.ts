@@ -6,6 +6,7 @@ import {
   InformerPool,
   LeaseElector,
   Manager,
+  type Controller,
   type InformerView,
   type KubeClient,
   type LedTask,
@@ -59,6 +60,8 @@ export interface ClassManagerOptions {
   readonly concurrency?: number;
   /** Discovery interval of optional kinds (Knative, monitors) whose definitions cannot be watched. Default 30 s. */
   readonly kindDiscoveryMs?: number;
+  /** Further controllers of the leader, created for each term. */
+  readonly controllers?: () => readonly Controller[];
   /** Further tasks of the leader. */
   readonly tasks?: readonly LedTask[];
   /** Reads the health of state stores; without it only their workloads count. */
@@ -193,6 +196,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
         ...classControllers.map((create) => create()),
         templateStatusController(statusDeps),
         environmentStatusController(statusDeps),
+        ...(options.controllers?.() ?? []),
       ];
     },
     tasks: [kinds, ...(options.tasks ?? []), ...(options.odgmHealth ? [options.odgmHealth] : [])],
