@@ -31,7 +31,7 @@ export const bench: Bench = {
     const rewritten = requestsBetween(undefined, firstReading, (name) => isClassWrite(name) && !isStatusWrite(name));
     if (rewritten > 0) throw new Error(`${rewritten} children or classes were not as a manager makes them`);
     await firstManager.stop();
-    log("all are available, and the manager that said so has ended");
+    log("all are available, and the manager that reported it has ended");
     await using second = await startManager(lab.kubeconfig);
     const readyAt = await second.readyAt;
     await eventually(async () => (await second.reconciles()) >= CLASSES, {

@@ -112,10 +112,10 @@ function troublesIn(log: string): string {
 async function listening(child: ChildProcess, log: string, workers: number): Promise<number> {
   const until = performance.now() + START_MS;
   for (;;) {
-    const said = readFileSync(log, "utf8")
+    const lines = readFileSync(log, "utf8")
       .split("\n")
       .filter((line) => line.includes('"package manager listening"'));
-    if (said.length >= workers) return (JSON.parse(said[0] as string) as { readonly port: number }).port;
+    if (lines.length >= workers) return (JSON.parse(lines[0] as string) as { readonly port: number }).port;
     if (child.exitCode !== null) throw new Error(`the package manager ended with ${child.exitCode}`);
     if (performance.now() > until) throw new Error("the package manager does not listen");
     await setTimeout(20);

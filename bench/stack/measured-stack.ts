@@ -38,18 +38,18 @@ export async function startMeasuredStack(dataDir: string): Promise<MeasuredStack
     },
   );
   for await (const line of createInterface({ input: child.stdout })) {
-    const said = JSON.parse(line) as { readonly status: string; readonly url: string; readonly page_url: string };
-    if (said.status !== "ready") continue;
+    const report = JSON.parse(line) as { readonly status: string; readonly url: string; readonly page_url: string };
+    if (report.status !== "ready") continue;
     const readyMs = performance.now() - begun;
     child.stdout.resume();
     const figures = async (): Promise<StackFigures> => {
       // Query the process only: the full health check would add load.
-      const answer = await fetch(`${said.page_url}/healthz`);
+      const answer = await fetch(`${report.page_url}/healthz`);
       const { process: usage } = (await answer.json()) as { process: { rss_bytes: number; cpu_ms: number } };
       return { rssBytes: usage.rss_bytes, cpuMs: usage.cpu_ms };
     };
     return {
-      url: said.url,
+      url: report.url,
       readyMs,
       readyCpuMs: (await figures()).cpuMs,
       figures,

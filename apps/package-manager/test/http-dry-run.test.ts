@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => pm.close());
 
-/** A dry run, after which everything must be as it was: the store, and what the audit trail tells. */
+/** A dry run, after which everything must be as it was: the store and the audit trail. */
 async function tried(path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
   const [before, lines] = [await storeContents(pm.store), audited().length];
   const answer = await pm.call("POST", path, { body, headers });

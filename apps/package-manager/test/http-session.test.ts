@@ -185,8 +185,8 @@ describe("a cookie", () => {
         error: expect.stringContaining("does not count"),
       });
     }
-    const said = await pm.call("GET", SESSION, { headers: { ...headers, cookie } });
-    expect(said.json).toMatchObject({ authenticated: false, csrf_token: null });
+    const session = await pm.call("GET", SESSION, { headers: { ...headers, cookie } });
+    expect(session.json).toMatchObject({ authenticated: false, csrf_token: null });
     const own = { headers: { cookie, ...sentByPage(pm) } };
     expect((await pm.call("GET", "/api/v1/packages", own)).json, "nothing was written").toEqual([]);
   });
@@ -214,8 +214,8 @@ describe("a cookie", () => {
     );
     const both = { cookie, "x-csrf-token": csrf, authorization: "Bearer vera-token", ...sentByPage(pm) };
     expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop"), headers: both })).status).toBe(403);
-    const said = await pm.call("GET", SESSION, { headers: both });
-    expect(said.json).toMatchObject({ source: "token", caller: { name: "vera" }, csrf_token: null });
+    const session = await pm.call("GET", SESSION, { headers: both });
+    expect(session.json).toMatchObject({ source: "token", caller: { name: "vera" }, csrf_token: null });
   });
 
   test.each(["", "x", "a".repeat(43), `${"a".repeat(42)}/`, "a".repeat(9_000)])(
@@ -381,12 +381,12 @@ describe("signing in at an issuer", () => {
       expect.stringMatching(/^oaas-login=;.*Max-Age=0/),
     ]);
     const headers = { cookie: cookieIn(done), ...sentByPage(pm) };
-    const said = await pm.call("GET", SESSION, { headers });
-    expect(said.json).toMatchObject({
+    const session = await pm.call("GET", SESSION, { headers });
+    expect(session.json).toMatchObject({
       caller: { name: "Ann", subject: "u1", issuer: provider.issuer, role: "deployer" },
       source: "session",
     });
-    const write = { body: echoPackage("shop"), headers: { ...headers, "x-csrf-token": said.json.csrf_token } };
+    const write = { body: echoPackage("shop"), headers: { ...headers, "x-csrf-token": session.json.csrf_token } };
     expect((await pm.call("POST", "/api/v1/packages", write)).status).toBe(201);
     const [revision] = (await pm.call("GET", "/api/v1/packages/shop/revisions", { headers })).json;
     expect(revision.author).toBe("u1 (Ann)");

@@ -41,7 +41,7 @@ describe("maps each error of the Kubernetes error library", () => {
     badRequest: {
       kind: "invalid-argument",
       subject: what,
-      violations: [{ path: "$", message: "the body is no JSON" }],
+      violations: [{ path: "$", message: "the body is not JSON" }],
     },
     tooLarge: {
       kind: "invalid-argument",

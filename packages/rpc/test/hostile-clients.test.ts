@@ -153,7 +153,7 @@ describe("limits", () => {
     expect(meter.value("grpc_server_connections_rejected_total", { limit: "connections" })).toBe(1);
   });
 
-  test("tells clients the limit of concurrent streams", async () => {
+  test("announces the limit of concurrent streams to clients", async () => {
     const { port } = await serving({ limits: { streamsPerConnection: 3 } });
     const session = sessionTo(port);
     await eventually(() => session.remoteSettings?.maxConcurrentStreams === 3);

@@ -222,7 +222,7 @@ describe("a peer with invalid responses", () => {
     "bytes of no message": Buffer.from([0, 0, 0, 0, 5, 255, 255, 255, 255, 255]),
     "half a frame": Buffer.from([0, 0, 0, 0, 9, 10]),
     "a frame of two gigabytes": Buffer.from([0, 0x7f, 255, 255, 255]),
-    "a compressed frame, as nothing said": Buffer.from([1, 0, 0, 0, 1, 0]),
+    "a compressed frame without an announced encoding": Buffer.from([1, 0, 0, 0, 1, 0]),
     "no message at all": Buffer.alloc(0),
   };
 

@@ -57,9 +57,9 @@ describe("normalises server responses", () => {
   });
 
   it("replaces several errors in one message by the causes", () => {
-    const said = (list: string): unknown => normal({ message: `X "a" is invalid: ${list}` });
-    expect(said("[a: Required, b: Invalid]")).toEqual(said("[b: Invalid, a: Required]"));
-    expect(said("a: Required")).not.toEqual(said("b: Invalid"));
+    const messageOf = (list: string): unknown => normal({ message: `X "a" is invalid: ${list}` });
+    expect(messageOf("[a: Required, b: Invalid]")).toEqual(messageOf("[b: Invalid, a: Required]"));
+    expect(messageOf("a: Required")).not.toEqual(messageOf("b: Invalid"));
   });
 
   it("compares objects quoted in a message as objects, whatever their values", () => {

@@ -178,8 +178,8 @@ function link(name: string): string {
 function typeText(schema: Schema): string {
   if (schema.$ref !== undefined) return link(schema.$ref.split("/").at(-1) ?? "");
   if (schema.anyOf !== undefined) {
-    const said = schema.anyOf.filter(({ type, const: value }) => type !== "null" && value !== "");
-    return said.map(typeText).join(" or ");
+    const stated = schema.anyOf.filter(({ type, const: value }) => type !== "null" && value !== "");
+    return stated.map(typeText).join(" or ");
   }
   if (schema.enum !== undefined) return schema.enum.map((word) => `\`${String(word)}\``).join(", ");
   if (schema.items !== undefined) return `list of ${typeText(schema.items)}`;

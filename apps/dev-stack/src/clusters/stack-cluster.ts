@@ -239,7 +239,7 @@ export class StackCluster {
   }
 }
 
-/** The part of a class runtime's status that tells its condition. */
+/** The part of a class runtime's status that holds its condition. */
 interface ReportedHealth {
   readonly phase?: string | undefined;
   readonly conditions?: readonly { readonly type: string; readonly status: string }[] | undefined;

@@ -108,7 +108,7 @@ describe("LoadSimulation", () => {
     expect(missing).toEqual([]);
   });
 
-  test("uses CPU in proportion to the load, and tells the metrics API", async () => {
+  test("uses CPU in proportion to the load, and reports it in the metrics API", async () => {
     classes = [{ metadata: { namespace: "default", name: "hello", annotations: { [LOAD_ANNOTATION]: "40" } } }];
     await pass(60);
     const cpu = query(buildQuery("cpu_millicores", scope, "prometheus")).map(({ value }) => value);

@@ -30,7 +30,7 @@ export function feedMetrics(meter: Meter): FeedMetrics {
     }),
     resyncs: meter.counter({
       name: "pm_event_resyncs_total",
-      help: "Streams that were told to read their objects again, because events they missed are no longer kept.",
+      help: "Streams that must re-read their objects, because events they missed are no longer kept.",
       startAtZero: [{}],
     }),
   };

@@ -170,7 +170,7 @@ export class ClusterStatusReader implements StatusReader {
         missing,
       };
     };
-    // Answers of clusters are not kept: nothing tells when they change.
+    // Answers of clusters are not kept: no event announces a change.
     const isFollowed = query.environment === undefined && names.every((name) => view.syncState(name) === "live");
     const { list, missing } = await (isFollowed ? this.#lists.get(JSON.stringify([names, filter]), create) : create());
     return { ...pageOf(list, { ...runtimeOrder(query.sort), ...boundedPage(query) }), missing };

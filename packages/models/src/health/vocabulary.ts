@@ -54,6 +54,6 @@ export const PHASE_WORDS = {
   applying: { tone: "moving", meaning: "Its objects are being created." },
   progressing: { tone: "moving", meaning: "Its objects exist and are not all ready." },
   available: { tone: "good", meaning: "Everything is ready." },
-  degraded: { tone: "bad", meaning: "A fault was found; the condition Available tells whether it serves." },
+  degraded: { tone: "bad", meaning: "A fault was found; the condition Available shows whether it serves." },
   deleting: { tone: "moving", meaning: "Its objects are being deleted." },
 } as const satisfies Record<LifecyclePhase, HealthWord>;

@@ -12,7 +12,7 @@ export interface RequestedChange {
 
 /** Writes requested changes to the log at level warn, whatever the level of the log. */
 export interface AuditLog {
-  /** Runs a change and logs it with its caller, also when it fails. `outcomeOf` tells what the change did. */
+  /** Runs a change and logs it with its caller, also when it fails. `outcomeOf` returns what the change did. */
   record<T>(
     call: Pick<Call, "caller" | "correlationId">,
     change: RequestedChange,

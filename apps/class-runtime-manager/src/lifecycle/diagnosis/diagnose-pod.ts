@@ -20,12 +20,12 @@ export function isPodReady(pod: Pod): boolean {
  * Why a pod is not ready, from the pod, its node and its events; undefined when it is ready, completed or being
  * deleted. The order of the checks matters: an earlier cause hides later ones.
  */
-export function diagnosePod(pod: Pod, surroundings: PodContext): Finding | undefined {
+export function diagnosePod(pod: Pod, context: PodContext): Finding | undefined {
   if (pod.status?.phase === "Succeeded") return undefined;
-  const lost = findLostNode(pod, surroundings.nodes);
+  const lost = findLostNode(pod, context.nodes);
   if (lost !== undefined) return lost;
   if (pod.metadata.deletionTimestamp !== undefined || isPodReady(pod)) return undefined;
-  const events = eventsAbout(surroundings.events, refOf(pod));
+  const events = eventsAbout(context.events, refOf(pod));
   return (
     findEviction(pod) ??
     findSchedulingFailure(pod, events) ??

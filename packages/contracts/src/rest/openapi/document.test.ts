@@ -89,14 +89,14 @@ describe("the document", () => {
   });
 
   test("describes every element", () => {
-    const isSaid = (node: Json) =>
+    const isDocumented = (node: Json) =>
       typeof node["description"] === "string" && /^[A-Z`].*[.…]$/s.test(node["description"]);
     const members = [...nodesOf(document)].flatMap((node) =>
       // Where `properties` is itself the name of a member, it is a schema and has no schemas in it.
       Object.entries((node["type"] === "object" ? (node["properties"] ?? {}) : {}) as Record<string, Json>),
     );
     expect(members.length).toBeGreaterThan(300);
-    expect(members.filter(([, member]) => !isSaid(member)).map(([name]) => name)).toEqual([]);
+    expect(members.filter(([, member]) => !isDocumented(member)).map(([name]) => name)).toEqual([]);
     const { components, tags } = document as unknown as {
       components: Record<string, Record<string, Json>>;
       tags: Json[];
@@ -113,14 +113,14 @@ describe("the document", () => {
         (one) => [`${id} body`, resolved(one)] as const,
       );
     });
-    const said = [
+    const documented = [
       ...parts,
       ...parameters,
       ...bodies,
       ...operations.map(({ id, operation }) => [id, operation] as const),
       ...tags.map((tag) => [`tag ${String(tag["name"])}`, tag] as const),
     ];
-    expect(said.filter(([, part]) => !isSaid(part)).map(([name]) => name)).toEqual([]);
+    expect(documented.filter(([, part]) => !isDocumented(part)).map(([name]) => name)).toEqual([]);
     expect(JSON.stringify(document)).not.toContain("x-descriptions");
   });
 

@@ -44,7 +44,7 @@ export class LocalEngine {
   readonly #isLease = (lease: LeaseId): boolean => this.leases.has(lease);
   #history: History;
   #queue: Waiting[] = [];
-  #telling = false;
+  #notifying = false;
   #ended: Fault | undefined;
 
   constructor(options: EngineOptions) {
@@ -236,10 +236,10 @@ export class LocalEngine {
   #scheduleNotify(): void {
     const { scheduleNotify } = this.#options;
     if (scheduleNotify === undefined) return this.#notify();
-    if (this.#telling) return;
-    this.#telling = true;
+    if (this.#notifying) return;
+    this.#notifying = true;
     scheduleNotify(() => {
-      this.#telling = false;
+      this.#notifying = false;
       this.#notify();
     });
   }
