@@ -84,8 +84,8 @@ export default defineConfig({
           setupFiles: ["tests/setup/compile-cache.ts", "tests/setup/property-seed.ts"],
           // API servers and kubectl spend a third of their time on garbage collection in small heaps.
           env: { ...COMPILED_ONCE, GOGC: "400" },
-          // One more than two cores: suites about outages and leases mostly wait.
-          maxWorkers: 3,
+          // Twice two cores: suites about outages, leases and load mostly wait; the lab uses a fifth of a core.
+          maxWorkers: 4,
           testTimeout: 240_000,
           hookTimeout: 180_000,
         },

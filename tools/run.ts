@@ -1,76 +1,116 @@
 import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
-import { kindgen } from "./kindgen/kindgen.ts";
-import { advisories } from "./tasks/advisories.ts";
-import { apiFuzz } from "./tasks/api-fuzz.ts";
-import { bench } from "./tasks/bench.ts";
-import { bundle } from "./tasks/bundle.ts";
-import { check } from "./tasks/check.ts";
-import { consoleTask, withConsole } from "./tasks/console.ts";
-import { fix } from "./tasks/fix.ts";
-import { generate } from "./tasks/generate.ts";
-import { hooks } from "./tasks/hooks.ts";
-import { images } from "./tasks/images.ts";
 import { passThrough } from "./tasks/pass-through.ts";
-import { release } from "./tasks/release.ts";
-import { runTests } from "./tasks/test.ts";
 
 /** A task returns its exit code. */
 type Task = (args: readonly string[]) => Promise<number>;
 
+interface Offered {
+  readonly help: string;
+  /** Imports the task: together they load compilers and bundlers, which would delay every start of the local stack. */
+  readonly load: () => Promise<Task>;
+}
+
 /** All `npm run` commands of the root. */
-const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
+const TASKS: Record<string, Offered> = {
   start: {
     help: "start the local stack",
-    run: withConsole(passThrough("apps/dev-stack/src/main.ts", STACK_NODE_FLAGS)),
+    load: async () =>
+      (await import("./tasks/console.ts")).withConsole(passThrough("apps/dev-stack/src/main.ts", STACK_NODE_FLAGS)),
   },
   crm: {
     help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
-    run: passThrough("apps/class-runtime-manager/src/main.ts"),
+    load: async () => passThrough("apps/class-runtime-manager/src/main.ts"),
   },
   cluster: {
     help: "start one embedded Kubernetes cluster on loopback, for kubectl (--help lists its flags)",
-    run: passThrough("packages/kube-apiserver/src/main.ts"),
+    load: async () => passThrough("packages/kube-apiserver/src/main.ts"),
   },
   pm: {
     help: "run the package manager (set clusters with CRM_CLUSTERS_JSON or CRM_DEFAULT_URL; --help lists all settings)",
-    run: withConsole(passThrough("apps/package-manager/src/main.ts")),
+    load: async () => (await import("./tasks/console.ts")).withConsole(passThrough("apps/package-manager/src/main.ts")),
   },
-  test: { help: "run all checks and the suites with Kubernetes, etcd, Prometheus and Chromium", run: runTests("test") },
-  "test:full": { help: "run npm test and the suites with heavy components", run: runTests("full") },
-  "test:api-fuzz": { help: "run Schemathesis against the OpenAPI document of the package manager", run: apiFuzz },
-  sweep: { help: "run fuzzing, kill points and soak tests at full size", run: runTests("sweep") },
+  test: {
+    help: "run all checks and the suites with Kubernetes, etcd, Prometheus and Chromium",
+    load: async () => (await import("./tasks/test.ts")).runTests("test"),
+  },
+  "test:full": {
+    help: "run npm test and the suites with heavy components",
+    load: async () => (await import("./tasks/test.ts")).runTests("full"),
+  },
+  "test:api-fuzz": {
+    help: "run Schemathesis against the OpenAPI document of the package manager",
+    load: async () => (await import("./tasks/api-fuzz.ts")).apiFuzz,
+  },
+  sweep: {
+    help: "run fuzzing, kill points and soak tests at full size",
+    load: async () => (await import("./tasks/test.ts")).runTests("sweep"),
+  },
   conformance: {
     help: "compare the embedded API server with the real one (--record, --subject, --sequences, --recorded)",
-    run: passThrough("tests/conformance/main.ts"),
+    load: async () => passThrough("tests/conformance/main.ts"),
   },
   check: {
     help: "check format, lint, types, unused code, generated files and commits; run unit tests and controllers on the embedded API server",
-    run: check,
+    load: async () => (await import("./tasks/check.ts")).check,
   },
-  fix: { help: "format, and apply automatic lint fixes", run: fix },
-  generate: { help: "write all generated files, or only the given ones", run: generate },
-  crdgen: { help: "write deploy/crds from the schemas", run: () => generate(["crds"]) },
-  kindgen: { help: "update the kinds of the embedded API server from the real one", run: kindgen },
-  components: { help: "obtain the real components that tests use", run: passThrough("tools/components.ts") },
-  bench: { help: "run the benchmarks; results are ratios in bench/results", run: bench },
-  console: { help: "build the web console when its sources changed", run: consoleTask },
-  bundle: { help: "bundle each app into one file in dist/, with its bill of materials (CycloneDX)", run: bundle },
+  fix: {
+    help: "format, and apply automatic lint fixes",
+    load: async () => (await import("./tasks/fix.ts")).fix,
+  },
+  generate: {
+    help: "write all generated files, or only the given ones",
+    load: async () => (await import("./tasks/generate.ts")).generate,
+  },
+  crdgen: {
+    help: "write deploy/crds from the schemas",
+    load: async () => {
+      const { generate } = await import("./tasks/generate.ts");
+      return () => generate(["crds"]);
+    },
+  },
+  kindgen: {
+    help: "update the kinds of the embedded API server from the real one",
+    load: async () => (await import("./kindgen/kindgen.ts")).kindgen,
+  },
+  components: {
+    help: "obtain the real components that tests use",
+    load: async () => passThrough("tools/components.ts"),
+  },
+  bench: {
+    help: "run the benchmarks; results are ratios in bench/results",
+    load: async () => (await import("./tasks/bench.ts")).bench,
+  },
+  console: {
+    help: "build the web console when its sources changed",
+    load: async () => (await import("./tasks/console.ts")).consoleTask,
+  },
+  bundle: {
+    help: "bundle each app into one file in dist/, with its bill of materials (CycloneDX)",
+    load: async () => (await import("./tasks/bundle.ts")).bundle,
+  },
   images: {
     help: "build the OCI images in dist/images, without a container engine (--help lists its options)",
-    run: images,
+    load: async () => (await import("./tasks/images.ts")).images,
   },
   release: {
     help: "prepare and build a release (--prepare VERSION, --dry-run; --help lists the options)",
-    run: release,
+    load: async () => (await import("./tasks/release.ts")).release,
   },
-  advisories: { help: "fetch the advisories that npm run check compares with the lockfile", run: advisories },
-  hooks: { help: "install the optional git hooks (remove with --remove)", run: hooks },
+  advisories: {
+    help: "fetch the advisories that npm run check compares with the lockfile",
+    load: async () => (await import("./tasks/advisories.ts")).advisories,
+  },
+  hooks: {
+    help: "install the optional git hooks (remove with --remove)",
+    load: async () => (await import("./tasks/hooks.ts")).hooks,
+  },
 };
 
 const [name = "", ...args] = process.argv.slice(2);
-const task = TASKS[name];
-if (task) {
-  process.exitCode = await task.run(args);
+const offered = TASKS[name];
+if (offered) {
+  const run = await offered.load();
+  process.exitCode = await run(args);
 } else {
   const lines = Object.entries(TASKS).map(([known, { help }]) => `  ${known.padEnd(13)} ${help}`);
   process.stderr.write(`${name ? `Unknown task "${name}". ` : ""}Tasks:\n${lines.join("\n")}\n`);

@@ -5,7 +5,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { annotationOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import { KubeClient, type Transport } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { describeOnTarget, eventually, kubeTarget, sweepSize } from "@oaas/testkit";
+import { describeOnTarget, eventually, sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createKubeClasses } from "../src/classes/kube-store.ts";
@@ -22,7 +22,7 @@ import { createNamespace } from "./support/namespace-snapshot.ts";
 const WHERE = "preview";
 const STEPS = 50;
 const NAMES = ["a", "b", "c", "d"];
-const CASES = kubeTarget() === "embedded" ? sweepSize(50, 1_000) : 100;
+const CASES = sweepSize(STEPS, 1_000);
 
 const ENV = [
   { name: "PLAIN", value: "1" },

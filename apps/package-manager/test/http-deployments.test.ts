@@ -568,6 +568,8 @@ describe("invalid deployments", () => {
     { sent: { target_clusters: ["east", "mars"] }, at: "target_clusters[1]" },
     { sent: { target_envs: ["mars"] }, at: "target_envs[0]" },
     { sent: { target_envs: ["east", "east", "mars"] }, at: "target_envs[2]" },
+    { sent: { target_envs: null, target_clusters: ["mars"] }, at: "target_clusters[0]" },
+    { sent: { target_envs: ["mars"], target_clusters: null }, at: "target_envs[0]" },
   ])("the place of an unknown cluster is that in the document: $at", async ({ sent, at }) => {
     const { target_clusters: _, ...bare } = deploymentWith() as { target_clusters?: unknown };
     const body = { ...bare, ...sent };

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { allRoutes, pathParameters, type Route } from "@oaas/contracts/rest";
+import { allRoutes, openApiDocument, pathParameters, type Route } from "@oaas/contracts/rest";
 import { eventually, sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createMemoryLab } from "./fakes/memory-lab.ts";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
 import { echoPackage, recordVersions, startPm, type Answer, type PmUnderTest } from "./running-pm.ts";
 
@@ -11,7 +12,11 @@ let pm: PmUnderTest;
 
 beforeAll(async () => {
   crm = await ScriptedCrm.start({ name: "east" });
-  pm = await startPm({ clusters: { east: crm.url }, env: { DEPLOY_WAIT: "2s", SERVER_MAX_BODY_BYTES: "65536" } });
+  pm = await startPm({
+    clusters: { east: crm.url },
+    lab: createMemoryLab(["east"]),
+    env: { SERVER_HOST: "127.0.0.1", DEPLOY_WAIT: "2s", SERVER_MAX_BODY_BYTES: "65536" },
+  });
   for (const name of ["shop", "spare"]) await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
   await pm.call("POST", "/api/v1/deployments", { body: deploymentOf("shop") });
 });
@@ -21,19 +26,40 @@ afterAll(async () => {
 });
 
 function deploymentOf(key: string): object {
-  return { key, package_name: "shop", class_key: "Echo", target_clusters: ["east"] };
+  return { key, package_name: "shop", class_key: "Echo", target_clusters: ["east"], target_envs: ["east"] };
 }
 
-/** A valid document for each route with a body. */
+const CLUSTER = { name: "north", url: "http://127.0.0.1:9", labels: { zone: "a" } };
+
+/** A valid document for each route with a body, by the last word of its path. Pauses and freezes end at once. */
 const VALID: Readonly<Record<string, object>> = {
   packages: echoPackage("shop", { tags: ["a"], metadata: { author: "ann" } }),
   deployments: deploymentOf("shop"),
-  plans: { deployment: deploymentOf("shop"), what_if: { clusters_down: ["east"] } },
-  clusters: { name: "north", url: "http://127.0.0.1:9", labels: { zone: "a" } },
+  plans: { deployment: deploymentOf("shop"), what_if: { clusters_down: ["east"] }, objects: true },
+  apply: { documents: [{ package: echoPackage("shop") }, { deployment: deploymentOf("shop"), if_match: "*" }] },
+  clusters: CLUSTER,
+  envs: CLUSTER,
   rollback: { revision: 1 },
+  replan: { plan_digest: "sha256:1", reason: "fuzz" },
+  pause: { duration_secs: 1, reason: "fuzz" },
+  invocations: { cluster: "east", method: "PUT", path: "/a?b=c", headers: { accept: "text/plain" }, body: "hello" },
+  cordon: { reason: "fuzz" },
+  drain: { reason: "fuzz", allow_state_loss: true },
+  "freeze-windows": { clusters: ["north"], start: "2020-01-01T00:00:00Z", end: "2020-01-01T01:00:00Z" },
+  session: { token: "secret" },
+  faults: { fault: "partition", cluster: "east" },
+  restore: { fault: "partition", cluster: "east" },
 };
 
+function validBody({ path }: Route): object | undefined {
+  return VALID[/([\w-]+)(?:\/\{\w+\})?$/.exec(path)?.[1] ?? ""];
+}
+
+/** Streams never end. */
 const ROUTES = allRoutes().filter(({ response }) => response.mediaType !== "text/event-stream");
+const QUERY_NAMES = [...JSON.stringify(openApiDocument("1.0.0")).matchAll(/"name":"(\w+)","in":"query"/g)].map(
+  ([, name = ""]) => name,
+);
 
 interface FuzzRequest {
   readonly path: string;
@@ -70,9 +96,8 @@ function mutated(document: unknown): fc.Arbitrary<unknown> {
 function bodies(route: Route): fc.Arbitrary<string | Uint8Array | undefined> {
   if (route.method === "GET") return fc.constant(undefined);
   if (route.body === undefined) return fc.option(fc.string(), { nil: undefined });
-  const kind = /(packages|deployments|plans|clusters|rollback)(\/\{\w+\})?$/.exec(route.path)?.[1] ?? "";
   return fc.oneof(
-    { weight: 5, arbitrary: mutated(VALID[kind] ?? {}).map((value) => JSON.stringify(value) ?? "") },
+    { weight: 5, arbitrary: mutated(validBody(route)).map((value) => JSON.stringify(value) ?? "") },
     fc.jsonValue().map((value) => JSON.stringify(value)),
     fc.string({ unit: "binary" }),
     fc.uint8Array({ minLength: 1 }),
@@ -85,20 +110,10 @@ function requestsFor(route: Route): fc.Arbitrary<FuzzRequest> {
     let at = 0;
     return route.path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(String(given[at++]).toWellFormed()));
   });
-  const names = fc.constantFrom(
-    "limit",
-    "offset",
-    "page_token",
-    "sort",
-    "cluster",
-    "env",
-    "cascade",
-    "dry_run",
-    "reason",
-    "from",
-    "to",
+  const pair = fc.tuple(
+    fc.oneof(fc.constantFrom(...QUERY_NAMES), fc.string()),
+    fc.oneof(wild, fc.integer().map(String), fc.constant("true")),
   );
-  const pair = fc.tuple(fc.oneof(names, fc.string()), fc.oneof(wild, fc.integer().map(String), fc.constant("true")));
   const query = fc.array(pair, { maxLength: 3 }).map((pairs) => {
     const text = new URLSearchParams(pairs).toString();
     return text === "" ? "" : `?${text}`;
@@ -144,6 +159,12 @@ function assertContract(route: Route, { status, headers, json, text }: Answer): 
   const read = answer.schema.safeParse(json);
   expect(read.error, text).toBeUndefined();
 }
+
+test("knows a valid document of each route, and the parameters", () => {
+  const invalid = ROUTES.filter((route) => route.body?.safeParse(validBody(route)).success === false);
+  expect(invalid.map(({ path }) => path)).toEqual([]);
+  expect(QUERY_NAMES).toEqual(expect.arrayContaining(["limit", "filter", "dry_run", "field_validation"]));
+});
 
 describe("any bytes to any route: a response of the contract, and a rejection changes nothing", () => {
   test.each(ROUTES.map((route) => ({ name: `${route.method} ${route.path}`, route })))("$name", async ({ route }) => {

@@ -10,6 +10,7 @@ import { readTokens, type TokenTable } from "../src/access/token-file.ts";
 import { fetchJson } from "../src/adapters/fetch-json.ts";
 import { startApp, type RunningApp } from "../src/app.ts";
 import { pmConfig } from "../src/config.ts";
+import type { Lab } from "../src/use-cases.ts";
 
 export interface PmUnderTest extends AsyncDisposable {
   readonly url: string;
@@ -46,6 +47,8 @@ export interface PmOptions {
   readonly ambient?: Ambient;
   /** Where audit lines go; the logger by default. */
   readonly audit?: AuditSink;
+  /** Fault injection, which only the local stack offers. */
+  readonly lab?: Lab;
 }
 
 /** Starts the package manager in this process on a free port. Closing leaves a passed store open. */
@@ -73,6 +76,7 @@ export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
     tokens: () => table,
     fetchJson,
     ...(options.audit === undefined ? {} : { audit: options.audit }),
+    ...(options.lab === undefined ? {} : { lab: options.lab }),
     logger: options.logger ?? NOOP_LOGGER,
     meter: NOOP_METER,
     metricsText: async () => "",

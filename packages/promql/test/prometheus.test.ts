@@ -1,4 +1,4 @@
-import { startPrometheus, type PrometheusUnderTest } from "@oaas/testkit";
+import { startPrometheus, sweepSize, type PrometheusUnderTest } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPrometheusApi, TimeSeriesStore, type ApiRequest } from "../src/index.ts";
@@ -108,7 +108,7 @@ describe("the evaluator and a real Prometheus", () => {
         await compareInstant(query, START_MS + afterMs);
         await compareRange(query, { fromMs: START_MS + afterMs, toMs: START_MS + afterMs + 300_000, stepMs: 60_000 });
       }),
-      { numRuns: process.env["SWEEP"] === undefined ? 60 : 1000 },
+      { numRuns: sweepSize(60, 1000) },
     );
   });
 });

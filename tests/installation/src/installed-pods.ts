@@ -3,7 +3,9 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { get as getHttp } from "node:http";
 import { get as getHttps } from "node:https";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import {
+  probe,
   runCommand,
   startProcess,
   type CommandResult,
@@ -131,7 +133,8 @@ export class Installation {
       logFile,
       env,
     });
-    const sync = setInterval(() => void this.#sync(mounts).catch(() => undefined), SYNC_MS);
+    const stopped = new AbortController();
+    void this.#keepInSync(mounts, stopped.signal);
     const pod: InstalledPod = {
       address,
       process: process_,
@@ -139,7 +142,7 @@ export class Installation {
       probe: (kind) => sendProbe(container[kind], container, address),
       log: () => readFile(logFile, "utf8").catch(() => ""),
       stop: async (graceMs = 30_000) => {
-        clearInterval(sync);
+        stopped.abort();
         return (await process_.stop(graceMs)).code;
       },
     };
@@ -268,6 +271,14 @@ export class Installation {
     return secrets;
   }
 
+  /** Updates the mounted Secrets until the signal, one after the other: a busy machine must not collect requests. */
+  async #keepInSync(mounts: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(SYNC_MS, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) await this.#sync(mounts).catch(() => undefined);
+    }
+  }
+
   async #sync(mounts: ReadonlyMap<string, string>): Promise<void> {
     for (const [folder, name] of mounts) {
       for (const [key, content] of await this.#secret(name)) {
@@ -279,11 +290,15 @@ export class Installation {
     }
   }
 
+  /** Reads a Secret without kubectl, which takes a tenth of a second of processor time per call. */
   async #secret(name: string): Promise<ReadonlyMap<string, Buffer>> {
     const { cluster, namespace } = this.#options;
-    const { stdout, stderr, exitCode } = await cluster.kubectl(["get", "secret", name, "-n", namespace, "-o", "json"]);
-    if (exitCode !== 0) throw new Error(`MountVolume.SetUp failed: ${stderr.trim()}`);
-    const { data = {} } = JSON.parse(stdout) as { data?: Readonly<Record<string, string>> };
+    const { status, body } = await probe(`${cluster.url}/api/v1/namespaces/${namespace}/secrets/${name}`, {
+      ca: await readFile(cluster.caFile, "utf8"),
+      headers: { authorization: `Bearer ${cluster.token}` },
+    });
+    if (status !== 200) throw new Error(`MountVolume.SetUp failed: ${body}`);
+    const { data = {} } = JSON.parse(body) as { data?: Readonly<Record<string, string>> };
     return new Map(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, "base64")]));
   }
 }

@@ -5,6 +5,7 @@ import {
   FindingLevel,
   HealthCheckResponse_ServingStatus,
   HealthService,
+  ObjectChange,
   StatusCode,
   TopologyService,
   Verdict,
@@ -27,6 +28,9 @@ export const SCRIPTED_METHODS = [
   "ExplainClassRuntime",
   "GetEnforcement",
   "GetUsage",
+  "RenderUnit",
+  "StreamLogs",
+  "InvokeFunction",
   "GetEnvHealth",
   "GetTopology",
   "Check",
@@ -103,6 +107,24 @@ function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundSer
             act("GetEnforcement", request, call, () => enforcement(held(request.deploymentId))),
           explainClassRuntime: (request, call) =>
             act("ExplainClassRuntime", request, call, () => explain(held(request.deploymentId))),
+          renderUnit: (request, call) =>
+            act("RenderUnit", request, call, () => {
+              const name = request.deploymentUnit?.id ?? "";
+              return {
+                template: "dev",
+                objects: [{ apiVersion: "v1", kind: "Service", name, change: ObjectChange.CREATE }],
+              };
+            }),
+          // Ends, also when it should follow: the runs of these units have ended.
+          streamLogs: async function* (request, call) {
+            yield await act("StreamLogs", request, call, () => ({ lines: linesOf(held(request.deploymentId)) }));
+          },
+          // Returns what it receives.
+          invokeFunction: (request, call) =>
+            act("InvokeFunction", request, call, () => {
+              held(request.deploymentId);
+              return { status: 200, headers: { "content-type": "application/octet-stream" }, body: request.body };
+            }),
         }),
   });
 }
@@ -206,6 +228,11 @@ function enforcement({ unit }: HeldUnit) {
       decisions: [{ ...decision, eventName: `${unit.id}-1`, record: "{}" }],
     },
   };
+}
+
+function linesOf({ unit }: HeldUnit) {
+  const at = "2026-01-05T11:59:00Z";
+  return unit.functions.map(({ functionKey }) => ({ pod: `${unit.id}-0`, functionKey, at, text: "started" }));
 }
 
 function explain({ unit, state }: HeldUnit) {

@@ -1,8 +1,11 @@
 /**
- * The package manager for fuzzing from outside (`npm run test:api-fuzz`): two scripted clusters, credentials, and data. Prints its
- * address and runs until SIGTERM.
+ * The package manager for fuzzing from outside (`npm run test:api-fuzz`): two scripted clusters, credentials, a lab, and data.
+ * Prints its address, and internal errors, and runs until SIGTERM.
  */
 import { createHash } from "node:crypto";
+import { realAmbient } from "@oaas/foundation/real";
+import { createFdDestination, createPinoLogger } from "@oaas/observability/node";
+import { createMemoryLab } from "../fakes/memory-lab.ts";
 import { ScriptedCrm } from "../fakes/scripted-crm.ts";
 import { echoPackage, startPm } from "../running-pm.ts";
 
@@ -11,6 +14,8 @@ const crms = await Promise.all(["east", "west"].map((name) => ScriptedCrm.start(
 const pm = await startPm({
   clusters: Object.fromEntries(crms.map(({ facts, url }) => [facts.name, url])),
   tokens: `fuzz:admin:${createHash("sha256").update(TOKEN).digest("hex")}`,
+  lab: createMemoryLab(crms.map(({ facts }) => facts.name)),
+  logger: createPinoLogger({ clock: realAmbient.clock, level: "error", destination: createFdDestination(2) }),
   env: { SERVER_HOST: "127.0.0.1", DEPLOY_WAIT: "500ms", PLANNER_MAX_REPLICAS: "3" },
 });
 const send = async (method: string, path: string, body: object): Promise<void> => {

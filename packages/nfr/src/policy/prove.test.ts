@@ -1,3 +1,4 @@
+import { sweepSize } from "@oaas/testkit";
 import { describe, expect, test } from "vitest";
 import { decide } from "./decide.ts";
 import { DEFAULT_GRID, LAWS, prove, proveInSteps, type ProofGrid } from "./prove.ts";
@@ -7,8 +8,8 @@ import { DEFAULT_POLICY } from "./settings.ts";
 const SMALL: ProofGrid = { tickMs: 60_000, loads: [1, 6], minReplicas: 1, maxReplicas: 6 };
 
 describe("the default policy", () => {
-  test("obeys every law on all states of a grid", () => {
-    const proof = prove(DEFAULT_POLICY, process.env["SWEEP"] ? DEFAULT_GRID : SMALL);
+  test("obeys every law on all states of a grid", { timeout: sweepSize(60_000, 1_800_000) }, () => {
+    const proof = prove(DEFAULT_POLICY, sweepSize(0, 1) === 1 ? DEFAULT_GRID : SMALL);
     expect(proof.counterexample).toBeUndefined();
     expect(proof.holds).toBe(true);
     expect(proof.states).toBeGreaterThan(50_000);

@@ -6,20 +6,24 @@ export interface EventuallyOptions {
   readonly what?: string;
 }
 
-const POLL_MS = 20;
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 250;
 
 /**
  * Waits until `probe` neither throws nor returns `false`, and returns its result.
  *
- * Guarantees: tries at least once, and fails after `timeoutMs` (60 s) with a fault that contains the last error.
+ * Guarantees: tries at least once, and fails after `timeoutMs` (60 s) with a fault that contains the last error. Pauses
+ * twice as long as the attempt took, and longer the longer it waits, so that waiting leaves the processor to others.
  */
 export async function eventually<T>(
   probe: () => T | Promise<T>,
   options: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
   const { timeoutMs = 60_000, what = "the awaited state" } = options;
-  const endsAt = performance.now() + timeoutMs;
+  const startedAt = performance.now();
+  const endsAt = startedAt + timeoutMs;
   for (;;) {
+    const triedAt = performance.now();
     const result = await attempt(probe);
     if (result.done) return result.value;
     if (performance.now() >= endsAt) {
@@ -27,8 +31,15 @@ export async function eventually<T>(
         result.thrown === undefined ? "" : `; last: ${(result.thrown as Error).message ?? result.thrown}`;
       throw unavailable(what, `${what} was not reached within ${timeoutMs} ms${lastError}`, { cause: result.thrown });
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const now = performance.now();
+    const pauseMs = pauseAfter({ attemptMs: now - triedAt, waitedMs: now - startedAt });
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+/** The pause before the next attempt. */
+export function pauseAfter({ attemptMs, waitedMs }: { readonly attemptMs: number; readonly waitedMs: number }): number {
+  return Math.min(Math.max(MIN_PAUSE_MS, 2 * attemptMs, waitedMs / 10), MAX_PAUSE_MS);
 }
 
 type Attempt<T> =

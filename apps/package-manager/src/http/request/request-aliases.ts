@@ -21,9 +21,10 @@ interface Item {
   readonly deployment?: Targets & { readonly key?: string };
 }
 
+/** As sent: a list may be null, which means absent. */
 interface Targets {
-  readonly target_envs?: readonly string[];
-  readonly target_clusters?: readonly string[];
+  readonly target_envs?: readonly string[] | null;
+  readonly target_clusters?: readonly string[] | null;
 }
 
 /** The same fault, with the paths as the caller spelled them. */
@@ -59,9 +60,10 @@ function sentPath({ path }: Violation, query: ParsedUrlQuery, document: () => Se
   const [, within, index] = BODY_PATH.exec(path) ?? [];
   if (index === undefined) return path;
   const sent = document();
-  const { target_envs = [], target_clusters = [] } = (within === undefined ? sent : sent.deployment) as Targets;
-  const [member, names] =
-    target_envs.length > 0 ? ["target_envs", target_envs] : (["target_clusters", target_clusters] as const);
+  const { target_envs, target_clusters } = (within === undefined ? sent : sent.deployment) as Targets;
+  const [member, names] = target_envs?.length
+    ? (["target_envs", target_envs] as const)
+    : (["target_clusters", target_clusters ?? []] as const);
   // Use cases count each name once.
   const name = [...new Set(names)][Number(index)];
   return name === undefined ? path : `$${within ?? ""}.${member}[${names.indexOf(name)}]`;
