@@ -446,6 +446,22 @@ const DECLARED = [
     proof: { file: "otel-collector", args: ["--version"], contains: "0.162.0" },
   }),
   declare({
+    name: "krew",
+    version: "0.5.0",
+    tier: "full",
+    purpose: "manager of kubectl plug-ins, with its own check of manifests",
+    recipe: {
+      kind: "go-build",
+      module: "krew",
+      binaries: {
+        krew: "sigs.k8s.io/krew/cmd/krew",
+        "validate-krew-manifest": "sigs.k8s.io/krew/cmd/validate-krew-manifest",
+      },
+    },
+    files: { krew: "bin/krew", "validate-krew-manifest": "bin/validate-krew-manifest" },
+    proof: { file: "krew", args: ["install", "--help"], contains: "--manifest" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",
