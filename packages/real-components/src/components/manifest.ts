@@ -462,6 +462,19 @@ const DECLARED = [
     proof: { file: "krew", args: ["install", "--help"], contains: "--manifest" },
   }),
   declare({
+    name: "kube-state-metrics",
+    version: "2.20.0",
+    tier: "full",
+    purpose: "metrics of the objects in an API server, for our custom resource state metrics",
+    recipe: {
+      kind: "go-build",
+      module: "kube-state-metrics",
+      binaries: { "kube-state-metrics": "k8s.io/kube-state-metrics/v2" },
+    },
+    files: { "kube-state-metrics": "bin/kube-state-metrics" },
+    proof: { file: "kube-state-metrics", args: ["--help"], contains: "--custom-resource-state-config-file" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",
