@@ -1,4 +1,5 @@
 import { USER_ID } from "./root/base-root.ts";
+import type { Platform } from "./oci/blob.ts";
 import type { RunSettings } from "./oci/image.ts";
 import type { RootEntry } from "./oci/layer.ts";
 
@@ -48,6 +49,11 @@ export const PROGRAMS: readonly Program[] = [
     folders: [{ type: "folder", path: "work", mode: 0o755 }],
   },
 ];
+
+/** The name of the archive of one platform, below the output folder of `npm run images`. */
+export function archiveName({ name }: Pick<Program, "name">, version: string, { os, architecture }: Platform): string {
+  return `oaas-${name}-${version}-${os}-${architecture}.tar`;
+}
 
 /** The folder of the program, as in the systemd units. */
 export const PROGRAM_FOLDER = "opt/oaas";
