@@ -13,6 +13,8 @@ export interface Program {
   readonly description: string;
   readonly ports: readonly string[];
   readonly workingDir: string;
+  /** Folders with static files next to the bundle. */
+  readonly staticFolders: readonly string[];
   /** Folders that the program may write to when a volume is mounted there. */
   readonly folders: readonly RootEntry[];
 }
@@ -28,6 +30,7 @@ export const PROGRAMS: readonly Program[] = [
     description: "Registry, planner and REST API of Object-as-a-Service",
     ports: ["8080/tcp"],
     workingDir: `/${STATE_FOLDER}`,
+    staticFolders: ["console"],
     folders: [{ type: "folder", path: STATE_FOLDER, mode: 0o750, owner: USER_ID }],
   },
   {
@@ -37,6 +40,7 @@ export const PROGRAMS: readonly Program[] = [
     description: "Controller that runs classes of Object-as-a-Service in a Kubernetes cluster",
     ports: ["8088/tcp"],
     workingDir: "/",
+    staticFolders: [],
     folders: [],
   },
   {
@@ -46,6 +50,7 @@ export const PROGRAMS: readonly Program[] = [
     description: "oaas, the command line of Object-as-a-Service",
     ports: [],
     workingDir: "/work",
+    staticFolders: [],
     folders: [{ type: "folder", path: "work", mode: 0o755 }],
   },
 ];
