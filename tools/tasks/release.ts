@@ -50,6 +50,11 @@ const VERSIONED = [
   "deploy/**/kustomization.yaml",
   "deploy/compose/compose.yaml",
   "deploy/charts/*/Chart.yaml",
+  "apps/cli/src/root-help.cjs",
+  "apps/cli/test/screens/help.txt",
+  "deploy/images/Containerfile",
+  "docs/guides/images.md",
+  "docs/first-day.md",
 ];
 
 /** `npm run release`: see the help above. */
