@@ -1,33 +1,33 @@
-import { globSync, existsSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { LockedPackage, Lockfile } from "../supply-chain/lockfile.ts";
 import type { RootEntry } from "./oci/layer.ts";
 import { PROGRAM_FOLDER, type Program } from "./programs.ts";
 
-/**
- * The files of a program: its bundle, static files in the folder of the same name next to it, and licenses. `bundles` is
- * an output folder of `npm run bundle`.
- */
+/** The files of a program: its bundle, its static files, and licenses. `bundles` is an output folder of `npm run bundle`. */
 export function collectProgram(
   program: Program,
   bundles: string,
   root: string,
   lockfile: Lockfile,
 ): readonly RootEntry[] {
-  const folder = path.join(bundles, program.app);
-  const assets = existsSync(folder)
-    ? globSync("**/*", { cwd: folder, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
-    : [];
   const registryPackages = lockfile.closureOf(`apps/${program.app}`).filter(({ isOwn }) => !isOwn);
   return [
     file(`${PROGRAM_FOLDER}/${program.app}.mjs`, readFileSync(path.join(bundles, `${program.app}.mjs`))),
-    ...assets.map((name) => file(`${PROGRAM_FOLDER}/${program.app}/${name}`, readFileSync(path.join(folder, name)))),
+    ...program.staticFolders.flatMap((name) => readStaticFolder(name, path.join(bundles, name))),
     file("usr/share/doc/oaas/LICENSE", readFileSync(path.join(root, "LICENSE"))),
     file("usr/share/doc/oaas/third-party-licenses.txt", Buffer.from(licenseTexts(registryPackages, root))),
     ...program.folders,
   ];
+}
+
+/** A program finds its static files next to its bundle, in the image as in the output of `npm run bundle`. */
+function readStaticFolder(name: string, folder: string): readonly RootEntry[] {
+  const files = globSync("**/*", { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"));
+  if (files.length === 0) throw new Error(`${folder} has no files, which the image needs`);
+  return files.map((one) => file(`${PROGRAM_FOLDER}/${name}/${one}`, readFileSync(path.join(folder, one))));
 }
 
 /** The license of every package in a bundle; most licenses require it in copies. */

@@ -1,4 +1,5 @@
 import { USER_ID } from "./root/base-root.ts";
+import type { Platform } from "./oci/blob.ts";
 import type { RunSettings } from "./oci/image.ts";
 import type { RootEntry } from "./oci/layer.ts";
 
@@ -12,6 +13,8 @@ export interface Program {
   readonly description: string;
   readonly ports: readonly string[];
   readonly workingDir: string;
+  /** Folders with static files next to the bundle. */
+  readonly staticFolders: readonly string[];
   /** Folders that the program may write to when a volume is mounted there. */
   readonly folders: readonly RootEntry[];
 }
@@ -27,6 +30,7 @@ export const PROGRAMS: readonly Program[] = [
     description: "Registry, planner and REST API of Object-as-a-Service",
     ports: ["8080/tcp"],
     workingDir: `/${STATE_FOLDER}`,
+    staticFolders: ["console"],
     folders: [{ type: "folder", path: STATE_FOLDER, mode: 0o750, owner: USER_ID }],
   },
   {
@@ -36,6 +40,7 @@ export const PROGRAMS: readonly Program[] = [
     description: "Controller that runs classes of Object-as-a-Service in a Kubernetes cluster",
     ports: ["8088/tcp"],
     workingDir: "/",
+    staticFolders: [],
     folders: [],
   },
   {
@@ -45,9 +50,15 @@ export const PROGRAMS: readonly Program[] = [
     description: "oaas, the command line of Object-as-a-Service",
     ports: [],
     workingDir: "/work",
+    staticFolders: [],
     folders: [{ type: "folder", path: "work", mode: 0o755 }],
   },
 ];
+
+/** The name of the archive of one platform, below the output folder of `npm run images`. */
+export function archiveName({ name }: Pick<Program, "name">, version: string, { os, architecture }: Platform): string {
+  return `oaas-${name}-${version}-${os}-${architecture}.tar`;
+}
 
 /** The folder of the program, as in the systemd units. */
 export const PROGRAM_FOLDER = "opt/oaas";

@@ -67,6 +67,11 @@ describe("a new version", () => {
     ["deploy/class-runtime-manager/base/kustomization.yaml", "images:\n  - name: x\n    newTag: 0.1.0\n"],
     ["deploy/compose/compose.yaml", "image: oaas/x:${OAAS_VERSION:-0.1.0}\nother: y:0.1.0\n"],
     ["deploy/charts/oaas/Chart.yaml", 'version: 0.1.0\nappVersion: "0.1.0"\n'],
+    ["apps/cli/src/root-help.cjs", 'const VERSION = "0.1.0";\n'],
+    ["apps/cli/test/screens/help.txt", "oaas 0.1.0: deploy classes\n"],
+    ["deploy/images/Containerfile", "#   docker build -t oaas/package-manager:0.1.0 .\n"],
+    ["docs/guides/images.md", "`registry.example/oaas/cli:0.1.0` `ocidir://dist/images/cli:0.1.0`\nother: y:0.1.0\n"],
+    ["docs/first-day.md", '    "user-agent": "oprc-crm/0.1.0",\n'],
   ])("replaces ours in %s and no other", (file, text) => {
     const changed = replaceVersion(file, text, "0.1.0", "0.2.0");
     expect(changed).toMatch(/0\.2\.0/);

@@ -10,6 +10,9 @@ const PLACES: readonly { readonly file: RegExp; readonly before: string; readonl
   { file: /package(-lock)?\.json$/, before: String.raw`^\s+"@oaas/[\w-]+": "`, after: `"` },
   { file: /kustomization\.yaml$/, before: String.raw`^\s+newTag: "?`, after: "" },
   { file: /compose\.yaml$/, before: String.raw`\$\{OAAS_VERSION:-`, after: String.raw`\}` },
+  { file: /root-help\.cjs$/, before: '^const VERSION = "', after: '";$' },
+  // Names of images, on pages and in comments, and what the recorded outputs print.
+  { file: /\.(md|txt)$|Containerfile$/, before: String.raw`\b(?:oaas|images)/[a-z-]+:|^oaas |"oprc-crm/`, after: "" },
   { file: /Chart\.yaml$/, before: String.raw`^(?:version|appVersion|\s+version): "?`, after: "" },
 ];
 

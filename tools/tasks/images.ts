@@ -25,7 +25,7 @@ import { ImagesError } from "../images/images-error.ts";
 import { sha256, type Platform } from "../images/oci/blob.ts";
 import type { Layer, RootEntry } from "../images/oci/layer.ts";
 import { createArchive, writeLayout } from "../images/oci/layout.ts";
-import { PROGRAMS, type Program } from "../images/programs.ts";
+import { archiveName, PROGRAMS, type Program } from "../images/programs.ts";
 import { debianMirrors, readDebianPackages } from "../images/root/debian.ts";
 import { updatePackages } from "../images/root/update-packages.ts";
 import { verifyLayout } from "../images/verify.ts";
@@ -242,7 +242,7 @@ async function writeImage(
     const { os, architecture } = image.platform;
     const compressed = image.layers.reduce((sum, { blob }) => sum + blob.descriptor.size, 0);
     console.log(`  ${os}/${architecture} ${image.manifest.descriptor.digest} (${(compressed / 1e6).toFixed(1)} MB)`);
-    const archive = path.join(out, `oaas-${program.name}-${input.version}-${os}-${architecture}.tar`);
+    const archive = path.join(out, archiveName(program, input.version, image.platform));
     if (withArchives) writeFileSync(archive, await createArchive(set.reference, image));
   }
 }

@@ -47,6 +47,8 @@ export const LONGEST: readonly string[] = [
   "apps/cli/test/init.test.ts",
   "apps/class-runtime-manager/test/grpc-kubernetes.test.ts",
   "apps/package-manager/test/kill-points.test.ts",
+  "apps/package-manager/test/reloaded-settings.test.ts",
+  "apps/class-runtime-manager/test/reloaded-settings.test.ts",
   "tests/images/test/release.test.ts",
   "tests/images/test/bundles.test.ts",
 ];

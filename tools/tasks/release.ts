@@ -3,7 +3,9 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { sha256 } from "../images/oci/blob.ts";
 import { findNotes, releaseSection } from "../release/changelog.ts";
+import { writeKubectlPlugin } from "../release/kubectl-plugin.ts";
 import { isVersion, replaceVersion } from "../release/versions.ts";
+import { Lockfile } from "../supply-chain/lockfile.ts";
 import { bundle } from "./bundle.ts";
 import { capture } from "./command.ts";
 import { images } from "./images.ts";
@@ -18,6 +20,8 @@ const OPTIONS = {
   "signing-key": { type: "string" },
   "without-images": { type: "boolean" },
   "without-charts": { type: "boolean" },
+  "without-plugin": { type: "boolean" },
+  "download-url": { type: "string" },
 } as const;
 
 const HELP = `Prepares and builds a release. Nothing is uploaded.
@@ -31,9 +35,12 @@ const HELP = `Prepares and builds a release. Nothing is uploaded.
   --signing-key FILE   sign the images with this private key (PEM, EC P-256 or Ed25519)
   --without-images     leave out the images
   --without-charts     leave out the charts, which need Helm (on PATH, or named by HELM)
+  --without-plugin     leave out the kubectl plug-in
+  --download-url URL   where users will find the uploaded folder; written into the manifest of krew
 `;
 
 const NOTES = "release-notes.md";
+const PLUGIN_FOLDER = "kubectl-plugin";
 
 /** Files that contain our version. */
 const VERSIONED = [
@@ -43,6 +50,11 @@ const VERSIONED = [
   "deploy/**/kustomization.yaml",
   "deploy/compose/compose.yaml",
   "deploy/charts/*/Chart.yaml",
+  "apps/cli/src/root-help.cjs",
+  "apps/cli/test/screens/help.txt",
+  "deploy/images/Containerfile",
+  "docs/guides/images.md",
+  "docs/first-day.md",
 ];
 
 /** `npm run release`: see the help above. */
@@ -62,6 +74,11 @@ export async function release(args: readonly string[]): Promise<number> {
   const changelog = readFileSync(path.join(ROOT, "CHANGELOG.md"), "utf8");
   if (values.prepare !== undefined) return prepare(version, values.prepare, changelog);
 
+  const downloadUrl = values["download-url"];
+  if (downloadUrl !== undefined && !isWebAddress(downloadUrl)) {
+    console.error(`--download-url "${downloadUrl}" is not an address such as https://downloads.example/oaas/0.2.0`);
+    return 2;
+  }
   const tag = `v${version}`;
   const problems = await findProblems(tag, findNotes(changelog, version), changelog.includes(`## ${version} - `));
   if (problems.length > 0 && !values["dry-run"]) {
@@ -89,6 +106,17 @@ export async function release(args: readonly string[]): Promise<number> {
   ]);
   copyManifests(out);
   if (!values["without-charts"]) await packageCharts(out);
+  if (!values["without-plugin"]) {
+    await writeKubectlPlugin({
+      root: ROOT,
+      lockfile: Lockfile.read(ROOT),
+      version,
+      bundle: path.join(out, "programs", "cli.mjs"),
+      out: path.join(out, PLUGIN_FOLDER),
+      downloadUrl: downloadUrl && `${downloadUrl.replace(/\/+$/, "")}/${PLUGIN_FOLDER}`,
+    });
+    if (downloadUrl === undefined) console.log("no manifest of krew, because --download-url is not set");
+  }
   if (!values["without-images"]) {
     const options = [
       ...(values.registry === undefined ? [] : ["--registry", values.registry]),
@@ -129,6 +157,10 @@ function prepare(from: string, to: string, changelog: string): number {
     `${from} → ${to}. Next: npm run generate, review, commit "chore: release ${to}", npm run release -- --dry-run`,
   );
   return 0;
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text) && URL.canParse(text);
 }
 
 /** Why this state must not be released. */

@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,6 +10,11 @@ import { feedLoad } from "./support/class-load.ts";
 import { classManifest, ControllerFixture } from "./support/controller-fixture.ts";
 import { startManagerProcess, type ManagerProcess } from "./support/manager-process.ts";
 
+const SCALED = {
+  nfr_requirements: { min_throughput_rps: 30, max_latency_ms: 200 },
+  enforcement: { mode: "enforce", dimensions: ["replicas"] },
+};
+
 interface RecordedEvent extends KubeObject {
   readonly reason?: string;
 }
@@ -18,13 +24,20 @@ describeWith(["kubernetes", "prometheus"], "enforcement with a real Prometheus",
   let prometheus: PrometheusUnderTest;
   let manager: ManagerProcess;
   let folder: string;
+  const replaceFile = (text: string): void => {
+    const file = path.join(folder, "crm.yaml");
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  };
   const feeding = new AbortController();
   let fed: Promise<void> | undefined;
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "crm-enforcement-"));
     [fixture, prometheus] = await Promise.all([ControllerFixture.start(), startPrometheus()]);
+    replaceFile("enforcement: {freeze: true}\n");
     manager = await startManagerProcess(fixture.cluster.kubeconfig, folder, {
+      OPRC_CRM_CONFIG_FILE: path.join(folder, "crm.yaml"),
       OPRC_CRM_K8S_NAMESPACE: "default",
       OPRC_CRM_PROM_URL: prometheus.url,
       OPRC_CRM_ANALYZER_INTERVAL_SECS: "1s",
@@ -45,10 +58,43 @@ describeWith(["kubernetes", "prometheus"], "enforcement with a real Prometheus",
     await rm(folder, { recursive: true, force: true });
   });
 
+  const waitForEnforced = (reason: string) =>
+    fixture.waitForStatus(
+      "default",
+      "web",
+      `NfrEnforced with ${reason}`,
+      ({ conditions = [] }) => conditions.find(({ type }) => type === "NfrEnforced")?.reason === reason,
+    );
+
+  it("changes nothing while the configuration file freezes it, and says so", async () => {
+    await fixture.apply("default", classManifest("web", SCALED));
+    await waitForEnforced("Frozen");
+    replaceFile("enforcement: {freeze: false, cooldown: nonsense}\n");
+    await eventually(async () =>
+      expect(await manager.log()).toContainEqual(
+        expect.objectContaining({ message: "reload configuration file failed; keeping the last valid settings" }),
+      ),
+    );
+    const status = await waitForEnforced("Frozen");
+    expect(status.last_applied_at).toBeUndefined();
+    expect(await fixture.kubectl("get deploy web -n default -o jsonpath={.spec.replicas}")).toBe("1");
+  });
+
+  it("scales it after the file changed, with the settings of the new file", async () => {
+    replaceFile("enforcement: {freeze: false, stability: 61s, cooldown: 62s, maxDeltaPercent: 63}\n");
+    const status = await fixture.waitForStatus(
+      "default",
+      "web",
+      "an action",
+      (one) => one.last_applied_at !== undefined,
+    );
+    const [applied] = status.last_applied_recommendations ?? [];
+    const record = readDecisionRecord(JSON.parse(applied?.record ?? "null"));
+    if (!record.ok) throw new Error(JSON.stringify(record.error));
+    expect(record.value.settings).toMatchObject({ stabilityMs: 61_000, cooldownMs: 62_000, maxDelta: 0.63 });
+  });
+
   it("scales a class whose error budget burns, and records a decision that can be recomputed", async () => {
-    const requirements = { min_throughput_rps: 30, max_latency_ms: 200 };
-    const enforcement = { mode: "enforce", dimensions: ["replicas"] };
-    await fixture.apply("default", classManifest("web", { nfr_requirements: requirements, enforcement }));
     const status = await fixture.waitForStatus(
       "default",
       "web",

@@ -84,7 +84,7 @@ export function application(version: string): Application<CliContext> {
   });
 }
 
-/** Every command with its help text, for the reference page. */
+/** Every command with its help text, which has no version, for the reference page. */
 export function allHelpTexts(): readonly (readonly [string, string])[] {
-  return generateHelpTextForAllCommands(application("0.1.0") as unknown as Application<CommandContext>);
+  return generateHelpTextForAllCommands(application("") as unknown as Application<CommandContext>);
 }

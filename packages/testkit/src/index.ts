@@ -44,6 +44,11 @@ export {
   startMetricsServer,
   type MetricsServerUnderTest,
 } from "./kubernetes/start-metrics-server.ts";
+export {
+  startKubeStateMetrics,
+  type KubeStateMetricsOptions,
+  type KubeStateMetricsUnderTest,
+} from "./kubernetes/start-kube-state-metrics.ts";
 export { startOtelCollector, type OtelCollectorUnderTest } from "./tracing/start-otel-collector.ts";
 export { startMetricsApi, type MetricsApi, type PodUsage } from "./kubernetes/start-metrics-api.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";

@@ -44,6 +44,7 @@ test("only a few blocks are not run", () => {
     "docs/guides/backtest-a-policy.md: a Prometheus server",
     "docs/guides/certificates.md: a cluster and Helm",
     "docs/guides/certificates.md: two clusters",
+    "docs/guides/gitops.md: kubectl with krew",
     "docs/guides/images.md: Docker or Podman",
     "docs/guides/images.md: a registry and regctl",
     "docs/guides/images.md: built images",

@@ -37,19 +37,22 @@ describe.each(PROGRAMS)("the program layer of $name", (program) => {
   });
 });
 
-test("static files next to a bundle become part of the program", () => {
+test("the console of the package manager is where its program looks for it", () => {
   const [program] = PROGRAMS;
   if (program === undefined) throw new Error("no program");
-  const bundles = path.join(folder, "with-files");
-  mkdirSync(path.join(bundles, program.app, "assets"), { recursive: true });
+  const names = collectProgram(program, path.join(folder, "first"), ROOT, lockfile).map((entry) => entry.path);
+  expect(names).toContain("opt/oaas/package-manager.mjs");
+  expect(names).toContain("opt/oaas/console/index.html");
+  expect(names.filter((name) => /^opt\/oaas\/console\/assets\/.+\.js$/.test(name)).length).toBeGreaterThan(1);
+});
+
+test("an image is not built without the static files of its program", () => {
+  const [program] = PROGRAMS;
+  if (program === undefined) throw new Error("no program");
+  const bundles = path.join(folder, "without-console");
+  mkdirSync(bundles);
   writeFileSync(path.join(bundles, `${program.app}.mjs`), "");
-  writeFileSync(path.join(bundles, program.app, "assets", "index.js"), "console");
-  expect(collectProgram(program, bundles, ROOT, lockfile)).toContainEqual({
-    type: "file",
-    path: `opt/oaas/${program.app}/assets/index.js`,
-    mode: 0o644,
-    bytes: Buffer.from("console"),
-  });
+  expect(() => collectProgram(program, bundles, ROOT, lockfile)).toThrow(/without-console\/console has no files/);
 });
 
 test("the licenses of all packages in bundles are known", () => {

@@ -19,6 +19,7 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../../tools/tasks/root.ts";
+import { listTree } from "./list-tree.ts";
 import { indexDigest, runContainer, startContainer, unpackImage, type UnpackedImage } from "./container.ts";
 
 const { version: VERSION } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { version: string };
@@ -186,6 +187,35 @@ describeWith(["crane", "regctl", "kubernetes"], "images", () => {
       expect(await manager.stop(60_000)).toMatchObject({ code: 0 });
     });
 
+    it("the package manager serves the console and its files with a strict policy", async () => {
+      const [port = 0] = await freePorts(1);
+      const manager = await startContainer(imageOf("package-manager"), file("pm-console.log"), {
+        volumes: ["/var/lib/oaas"],
+        env: { SERVER_PORT: String(port), STORAGE_TYPE: "memory" },
+      });
+      const url = `http://127.0.0.1:${port}`;
+      await untilReady(manager, async () => (await probe(`${url}/readyz`)).status === 200);
+      const page = await fetch(url, { headers: { accept: "text/html" }, redirect: "manual" });
+      expect(page.status).toBe(200);
+      const policy = page.headers.get("content-security-policy") ?? "";
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      const named = [...(await page.text()).matchAll(/(?:src|href)="(?<file>\/[^"]+\.(?:js|css|svg))"/g)];
+      expect(named.length).toBeGreaterThan(2);
+      for (const { groups } of named) {
+        const answer = await fetch(url + (groups?.["file"] ?? ""));
+        expect(answer.status, groups?.["file"]).toBe(200);
+        expect(answer.headers.get("content-type")).toMatch(/javascript|css|svg/);
+        expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+        expect((await answer.text()).length).toBeGreaterThan(100);
+      }
+      // A page of the console that is opened by its address.
+      const inner = await fetch(`${url}/deployments`, { headers: { accept: "text/html" } });
+      expect(inner.headers.get("content-type")).toMatch(/text\/html/);
+      expect(inner.headers.get("content-security-policy")).toBe(policy);
+      expect(await manager.stop(60_000)).toMatchObject({ code: 0 });
+    });
+
     it("the package manager names the folder that it cannot write to", async () => {
       const { exitCode, output } = await runContainer(imageOf("package-manager"), {
         env: { SERVER_PORT: "0", STORAGE_TYPE: "sqlite" },
@@ -286,11 +316,4 @@ async function programOf(program: string): Promise<Readonly<Record<string, strin
     }
     throw new Error(`${program} does not run`);
   });
-}
-
-/** Path, mode, owner, size and target of everything in a folder, and the digest of each file. */
-async function listTree(folder: string): Promise<readonly string[]> {
-  const entries = await succeed("find", [folder, "-mindepth", "1", "-printf", String.raw`%P %M %U %G %l %y\n`]);
-  const sums = await succeed("sh", ["-c", `cd "$0" && find . -type f -exec sha256sum {} +`, folder]);
-  return [...entries.split("\n"), ...sums.split("\n")].toSorted();
 }

@@ -28,6 +28,7 @@ describe("npm run release", () => {
       "--dry-run",
       "--without-images",
       "--without-charts",
+      "--without-plugin",
       "--out",
       out,
     );
@@ -56,6 +57,8 @@ describe("npm run release", () => {
   it.each([
     [["--prepare", "next"], /"next" is not a version such as 0\.2\.0/],
     [["--perpare", "1.0.0"], /Unknown option '--perpare'/],
+    [["--dry-run", "--download-url", "downloads.example/oaas"], /is not an address such as https:/],
+    [["--dry-run", "--download-url", "https://downloads.example/a b"], /is not an address such as https:/],
   ])("%j is rejected and changes nothing", async (args, message) => {
     const before = await git("status", "--porcelain");
     const { exitCode, stderr } = await release(...args);

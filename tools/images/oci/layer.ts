@@ -34,14 +34,24 @@ export interface Layer {
   readonly description: string;
 }
 
-/**
- * Packs entries into a layer. Equal entries give equal bytes on every machine: they are sorted, have no time, and are
- * compressed by JavaScript, because the output of zlib in Node depends on its version and on the processor.
- */
+/** A tar archive before and after compression. */
+export interface PackedEntries {
+  readonly tar: Uint8Array;
+  readonly compressed: Uint8Array;
+}
+
 export async function createLayer(description: string, entries: readonly RootEntry[]): Promise<Layer> {
+  const { tar, compressed } = await packEntries(entries);
+  return { blob: createBlob(MEDIA_TYPES.layer, compressed), diffId: `sha256:${sha256(tar)}`, description };
+}
+
+/**
+ * Packs entries into a tar archive. Equal entries give equal bytes on every machine: they are sorted, have no time, and
+ * are compressed by JavaScript, because the output of zlib in Node depends on its version and on the processor.
+ */
+export async function packEntries(entries: readonly RootEntry[]): Promise<PackedEntries> {
   const tar = await packTar(withParents(entries).map(toTarEntry));
-  const blob = createBlob(MEDIA_TYPES.layer, gzipSync(tar, { level: 6, mtime: 0 }));
-  return { blob, diffId: `sha256:${sha256(tar)}`, description };
+  return { tar, compressed: gzipSync(tar, { level: 6, mtime: 0 }) };
 }
 
 /** Adds missing parent folders and sorts the entries by path. Rejects paths outside of the root and duplicates. */

@@ -446,6 +446,35 @@ const DECLARED = [
     proof: { file: "otel-collector", args: ["--version"], contains: "0.162.0" },
   }),
   declare({
+    name: "krew",
+    version: "0.5.0",
+    tier: "full",
+    purpose: "manager of kubectl plug-ins, with its own check of manifests",
+    recipe: {
+      kind: "go-build",
+      module: "krew",
+      binaries: {
+        krew: "sigs.k8s.io/krew/cmd/krew",
+        "validate-krew-manifest": "sigs.k8s.io/krew/cmd/validate-krew-manifest",
+      },
+    },
+    files: { krew: "bin/krew", "validate-krew-manifest": "bin/validate-krew-manifest" },
+    proof: { file: "krew", args: ["install", "--help"], contains: "--manifest" },
+  }),
+  declare({
+    name: "kube-state-metrics",
+    version: "2.20.0",
+    tier: "full",
+    purpose: "metrics of the objects in an API server, for our custom resource state metrics",
+    recipe: {
+      kind: "go-build",
+      module: "kube-state-metrics",
+      binaries: { "kube-state-metrics": "k8s.io/kube-state-metrics/v2" },
+    },
+    files: { "kube-state-metrics": "bin/kube-state-metrics" },
+    proof: { file: "kube-state-metrics", args: ["--help"], contains: "--custom-resource-state-config-file" },
+  }),
+  declare({
     name: "etcd-bench",
     version: "1",
     tier: "bench",

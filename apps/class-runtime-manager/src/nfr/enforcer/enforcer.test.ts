@@ -86,7 +86,14 @@ class FakeClass {
   }
 }
 
-function setup(options: { foreign?: string; isFrozen?: boolean; actionsPerMinute?: number } = {}) {
+/** Read by the enforcer at every tick, as settings that reload. */
+interface SetupOptions {
+  foreign?: string;
+  isFrozen?: boolean;
+  actionsPerMinute?: number;
+}
+
+function setup(options: SetupOptions = {}) {
   const ambient = virtualAmbient(7);
   const meter = createRecordingMeter();
   const events: EventInput[] = [];
@@ -99,8 +106,12 @@ function setup(options: { foreign?: string; isFrozen?: boolean; actionsPerMinute
       meter,
       recordEvent: (event) => events.push(event),
       settings: DEFAULT_POLICY,
-      isFrozen: options.isFrozen ?? false,
-      actionsPerMinute: options.actionsPerMinute ?? 100,
+      get isFrozen() {
+        return options.isFrozen ?? false;
+      },
+      get actionsPerMinute() {
+        return options.actionsPerMinute ?? 100;
+      },
       maxDataAgeMs: 90_000,
       findForeignScaler: async () => {
         scans += 1;
@@ -488,6 +499,19 @@ describe("the enforcer", () => {
     expect(reasons()).toContain("NFRSkippedBudget");
     await tick(1, 12, {}, urgent);
     expect(one.replicas).toBe(12);
+  });
+
+  test("acts within the minute when the setting is raised", async () => {
+    const options = { actionsPerMinute: 1 };
+    const { one, tick } = setup(options);
+    const urgent = { burnRate5m: 20, burnRate1h: 15 };
+    await tick(2, 12, {}, urgent);
+    expect(one.replicas).toBe(6);
+    const raised = setup(options);
+    await raised.tick(1, 12, {}, urgent);
+    options.actionsPerMinute = 2;
+    await raised.tick(1, 12, {}, urgent);
+    expect(raised.one.replicas).toBe(12);
   });
 
   test("changes nothing while frozen or paused, and keeps the enforced value", async () => {
