@@ -11,7 +11,13 @@ import {
   type Tracer,
 } from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
-import { openMetricsListener, RpcServer, type MetricsListener, type RequestListener } from "@oaas/rpc";
+import {
+  CertificateExpiry,
+  openMetricsListener,
+  RpcServer,
+  type MetricsListener,
+  type RequestListener,
+} from "@oaas/rpc";
 import { openListeners, type Listeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
@@ -106,6 +112,7 @@ interface Setup {
   readonly config: CrmConfig;
   readonly ports: AppPorts;
   readonly namespaces: NamespaceRules;
+  readonly expiry: CertificateExpiry;
 }
 
 /** The class runtimes of the cluster, as directory and store. */
@@ -117,7 +124,8 @@ interface Classes {
 /** Starts the class runtime manager. It listens before its caches are synced, so that probes get a response. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
   const { ownNamespace: context, podNamespace: pod } = ports;
-  const setup: Setup = { config, ports, namespaces: namespaceRules(config.k8s.namespaces, { context, pod }) };
+  const namespaces = namespaceRules(config.k8s.namespaces, { context, pod });
+  const setup: Setup = { config, ports, namespaces, expiry: new CertificateExpiry(ports.meter) };
   const clients = createKubeClients(ports);
   // The reporter reads the caches of the controllers, so it is created after them.
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
@@ -156,7 +164,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     throw thrown;
   });
   const open = async (): Promise<Listeners> => {
-    const tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security);
+    const tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security, setup.expiry);
     return openListeners(config, handlers, { timers: ambient.timers, logger, tls });
   };
   const listeners = await open().catch(async (thrown: unknown) => {
@@ -380,7 +388,7 @@ function startSecrets({ config, ports: { reread, ambient, logger } }: Setup): Wa
 
 /** Undefined when certificates come from files. */
 function createSelfSigned(setup: Setup, client: KubeClient): SelfSignedCertificates | undefined {
-  const { config, ports } = setup;
+  const { config, ports, expiry } = setup;
   const { selfSigned, security, k8s } = config;
   if (security.tlsSource !== "self-signed") return undefined;
   const namespace = leaseNamespace(setup);
@@ -400,6 +408,7 @@ function createSelfSigned(setup: Setup, client: KubeClient): SelfSignedCertifica
       clientName: selfSigned.clientName,
     },
     mtls: security.mtls,
+    expiry,
   });
 }
 
@@ -440,7 +449,7 @@ function createNamespaceLimits(
 
 /** Undefined without a package manager URL. */
 function createReporting(
-  { config: { pm, clusterName }, ports: { ambient, logger, meter }, namespaces }: Setup,
+  { config: { pm, clusterName }, ports: { ambient, logger, meter }, namespaces, expiry }: Setup,
   crm: ClassManager,
   classes: ClassDirectory,
   secrets: WatchedSecrets,
@@ -450,6 +459,7 @@ function createReporting(
     config: { ...pm, url: pm.url },
     clock: ambient.clock,
     token: () => secrets.current().pmToken,
+    expiry,
   });
   const reporter = new PmReporter({
     classes,
@@ -467,7 +477,7 @@ function createReporting(
 
 /** Undefined without a Prometheus URL. */
 function connectMeasuring(
-  { config, ports, namespaces }: Setup,
+  { config, ports, namespaces, expiry }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
@@ -475,6 +485,8 @@ function connectMeasuring(
   const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
+  const { certFile } = config.prometheus;
+  const unfollow = certFile && expiry.follow({ use: "client", peer: "prometheus" }, certFile, ambient.timers);
   const measuring = createMeasuring({
     config,
     currentConfig: () => currentConfig(config, ports),
@@ -486,7 +498,11 @@ function connectMeasuring(
     namespaces: watched,
     speed: nfrSpeed,
   });
-  return { ...measuring, close: () => provider.close() };
+  const close = async (): Promise<void> => {
+    if (unfollow) unfollow();
+    await provider.close();
+  };
+  return { ...measuring, close };
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {

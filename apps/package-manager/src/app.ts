@@ -4,6 +4,7 @@ import { faultStatus } from "@oaas/contracts/rest";
 import { Fault, isLoopbackHost } from "@oaas/foundation";
 import { ensureCorrelationId, type MetricsFormat } from "@oaas/observability";
 import {
+  CertificateExpiry,
   listenFault,
   HealthRegistry,
   listenOnePort,
@@ -110,7 +111,9 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
     }),
   };
   const console = await openConsole(config.console);
-  const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
+  const { timers } = ports.ambient;
+  const expiry = new CertificateExpiry(ports.meter);
+  const tls = openServerTls(config.security, { timers, logger: ports.logger, expiry });
   const audit = openAudit(config, ports);
   const platform = await startPlatform(config, { ...ports, backgroundAudit: backgroundAudit(audit.trail) });
   const sessions = sessionsOf(config, ports);
@@ -142,6 +145,9 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       http.setTls(options);
       grpc?.setTls(options);
     });
+    const { etcdCertFile } = config.storage;
+    const unfollowEtcd =
+      etcdCertFile === undefined ? undefined : expiry.follow({ use: "client", peer: "etcd" }, etcdCertFile, timers);
     let closing: Promise<void> | undefined;
     return {
       host,
@@ -159,6 +165,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
         (closing ??= (async () => {
           const { graceMs } = config.server;
           unfollow?.();
+          unfollowEtcd?.();
           const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
           await Promise.all([http.close(), grpc?.close(graceMs), metrics?.close()]);
           late.cancel();

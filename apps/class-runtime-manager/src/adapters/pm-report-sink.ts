@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { PackageService, METADATA_KEYS } from "@oaas/contracts/grpc";
 import { failedPrecondition, type Clock } from "@oaas/foundation";
-import { RpcChannel, type ChannelTls } from "@oaas/rpc";
+import { RpcChannel, type CertificateExpiry, type ChannelTls } from "@oaas/rpc";
 import type { CrmConfig } from "../config.ts";
 import type { ReportSink } from "../reporting/reports.ts";
 
@@ -10,15 +10,22 @@ export interface PmReportSinkOptions {
   readonly clock: Clock;
   /** Read for each call. */
   readonly token: () => string | undefined;
+  readonly expiry: CertificateExpiry;
 }
 
 const DEFAULT_PORT = { "http:": "80", "https:": "443" } as const;
 
 /** Sends reports to the package manager over gRPC. A reconnect loads the certificate files again. */
-export function createPmReportSink({ config, clock, token }: PmReportSinkOptions): ReportSink & { close(): void } {
+export function createPmReportSink({
+  config,
+  clock,
+  token,
+  expiry,
+}: PmReportSinkOptions): ReportSink & { close(): void } {
   const url = new URL(config.url);
   const connect = (): RpcChannel => {
     const tls = url.protocol === "https:" ? tlsOf(config) : undefined;
+    if (tls?.certificate !== undefined) expiry.show({ use: "client", peer: "package-manager" }, tls.certificate);
     return new RpcChannel({
       name: "the package manager",
       address: `${url.hostname}:${url.port || DEFAULT_PORT[url.protocol as keyof typeof DEFAULT_PORT]}`,

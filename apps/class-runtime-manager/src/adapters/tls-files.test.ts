@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { VirtualTime } from "@oaas/foundation/virtual";
+import { NOOP_METER } from "@oaas/observability";
+import { CertificateExpiry } from "@oaas/rpc";
 import { expect, test } from "vitest";
 import type { CrmConfig } from "../config.ts";
 import { loadTlsFiles } from "./tls-files.ts";
@@ -20,7 +22,7 @@ test("reloads a certificate that was replaced within one tick of the file system
   const time = new VirtualTime(0);
   const reloaded: unknown[] = [];
   const security = { mtls: false, certFile, keyFile } as CrmConfig["security"];
-  const stop = loadTlsFiles(security)?.watch(
+  const stop = loadTlsFiles(security, new CertificateExpiry(NOOP_METER))?.watch(
     time,
     ({ cert }) => reloaded.push(cert),
     (fault) => reloaded.push(fault.message),

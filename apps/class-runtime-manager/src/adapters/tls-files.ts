@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { TlsOptions } from "node:tls";
 import { failedPrecondition, Fault, type Timers } from "@oaas/foundation";
+import type { CertificateExpiry } from "@oaas/rpc";
 import type { CrmConfig } from "../config.ts";
 
 /** TLS options that change while the process runs. */
@@ -14,7 +15,10 @@ export interface TlsSource {
 const POLL_INTERVAL_MS = 5_000;
 
 /** Loads the configured certificates, and polls their files; undefined when TLS is off. */
-export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"]): TlsSource | undefined {
+export function loadTlsFiles(
+  { mtls, certFile, keyFile, clientCaFile }: CrmConfig["security"],
+  expiry: CertificateExpiry,
+): TlsSource | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const load = (): TlsOptions => ({
     cert: read(certFile),
@@ -23,7 +27,9 @@ export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfi
     // Accepted here without a certificate, because health needs none. The port closes connections with an invalid one.
     ...(mtls ? { requestCert: true, rejectUnauthorized: false } : {}),
   });
+  const show = ({ cert }: TlsOptions): void => expiry.show({ use: "server" }, String(cert));
   const options = load();
+  show(options);
   return {
     options,
     watch: (timers, changed, failed) => {
@@ -31,7 +37,10 @@ export function loadTlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfi
       const poll = (): void => {
         try {
           const current = load();
-          if (!isDeepStrictEqual(current, last)) changed(current);
+          if (!isDeepStrictEqual(current, last)) {
+            changed(current);
+            show(current);
+          }
           last = current;
         } catch (thrown) {
           failed(Fault.from(thrown));

@@ -2,6 +2,7 @@ import type { TlsOptions } from "node:tls";
 import { createAuthority } from "@oaas/certificates";
 import { Fault, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
+import type { CertificateExpiry } from "@oaas/rpc";
 import { firstExpiryMs, renewCertificates, type CertificateRules, type CertificateSet } from "./renew.ts";
 
 /** Stored certificates with the version that a write must match. */
@@ -29,6 +30,7 @@ export interface SelfSignedOptions {
   /** Whether clients must present a certificate. */
   readonly mtls: boolean;
   readonly logger?: Logger;
+  readonly expiry?: CertificateExpiry;
 }
 
 /** How often the stored certificates are read: another replica may have renewed them. */
@@ -108,6 +110,7 @@ export class SelfSignedCertificates {
           first_expiry: new Date(firstExpiryMs(renewed)).toISOString(),
         });
       }
+      this.#showExpiry(renewed);
       this.#serve(renewed.server, apply);
       return true;
     } catch (thrown) {
@@ -119,6 +122,13 @@ export class SelfSignedCertificates {
       this.#problem = fault.message;
       return false;
     }
+  }
+
+  #showExpiry({ authority, server, client }: CertificateSet): void {
+    const { expiry, rules } = this.#options;
+    expiry?.show({ use: "authority" }, authority["tls.crt"] ?? "");
+    expiry?.show({ use: "server" }, server["tls.crt"] ?? "");
+    expiry?.show({ use: "issued", peer: rules.clientName }, client["tls.crt"] ?? "");
   }
 
   #serve(server: CertificateSet["server"], apply: (options: TlsOptions) => void): void {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { TlsOptions } from "node:tls";
 import { Fault, invalidArgument, type Timers, type Violation } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
+import type { CertificateExpiry } from "@oaas/rpc";
 import type { PmConfig } from "../config.ts";
 
 /** The TLS of the listeners, from files that may be replaced while the process runs. */
@@ -22,14 +23,18 @@ const CHECK_INTERVAL_MS = 2_000;
 /** Loads the certificates that the configuration names; undefined without any. Throws all violations of the files. */
 export function openServerTls(
   { certFile, keyFile, clientCaFile }: PmConfig["security"],
-  { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
+  { timers, logger, expiry }: { readonly timers: Timers; readonly logger: Logger; readonly expiry: CertificateExpiry },
 ): ServerTls | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const cert = { setting: "OPRC_PM_SECURITY_TLS_CERT_FILE", file: certFile };
   const key = { setting: "OPRC_PM_SECURITY_TLS_KEY_FILE", file: keyFile };
   const ca =
     clientCaFile === undefined ? undefined : { setting: "OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE", file: clientCaFile };
-  const load = (): TlsOptions => loadTls(cert, key, ca);
+  const load = (): TlsOptions => {
+    const options = loadTls(cert, key, ca);
+    expiry.show({ use: "server" }, String(options.cert));
+    return options;
+  };
   const files = [certFile, keyFile, clientCaFile ?? []].flat();
   const digest = (): string => files.map(contentDigest).join();
   const initial = { digest: digest(), options: load() };
