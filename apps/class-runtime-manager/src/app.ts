@@ -141,7 +141,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const services = createServices(setup, clients, crm, classes, cluster, recorder);
   const secrets = startSecrets(setup);
   const certificates = createSelfSigned(setup, clients.client);
-  const reporting = createReporting(setup, crm, classes.directory, secrets);
+  const reporting = createReporting(setup, crm, classes.directory, secrets, certificates);
   const measuring = connectMeasuring(setup, crm, secrets);
   const release = async (): Promise<void> => {
     secrets.close();
@@ -453,12 +453,14 @@ function createReporting(
   crm: ClassManager,
   classes: ClassDirectory,
   secrets: WatchedSecrets,
+  certificates: SelfSignedCertificates | undefined,
 ): { readonly reporter: PmReporter; close(): void } | undefined {
   if (pm.url === undefined) return undefined;
   const sink = createPmReportSink({
     config: { ...pm, url: pm.url },
     clock: ambient.clock,
     token: () => secrets.current().pmToken,
+    certificates: pm.tlsSource === "self-signed" ? certificates && (() => certificates.clientTls()) : undefined,
     expiry,
   });
   const reporter = new PmReporter({

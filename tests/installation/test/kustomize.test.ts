@@ -19,7 +19,7 @@ import {
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { applyClass, clusterHealth } from "../src/apply-class.ts";
+import { acceptedReports, applyClass, clusterHealth } from "../src/apply-class.ts";
 import { Installation, type InstalledPod, type Manifest } from "../src/installed-pods.ts";
 import { kustomize, manifestsOf } from "../src/kustomize.ts";
 
@@ -35,7 +35,9 @@ const SELF_SIGNED = {
     `${CRM}/all-namespaces`,
     `${CRM}/self-signed-certificates`,
     `${CRM}/metrics`,
+    `${CRM}/reports`,
     "package-manager/same-cluster",
+    "package-manager/reports",
     "package-manager/metrics",
   ],
 };
@@ -98,6 +100,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "manifests of deploy/", () => {
     await addMonitorKinds(cluster.kubectl);
     manifests = manifestsOf(await kustomize(cluster, folder.path, SELF_SIGNED));
     installation = new Installation({ cluster, folder: folder.path, namespace: NAMESPACE, manifests });
+    await kubectl(["apply", "-f", path.join(import.meta.dirname, "..", "src", "storage.yaml")]);
     await kubectl(["create", "namespace", NAMESPACE]);
     const levels = ["enforce", "warn", "audit"].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
     await kubectl(["label", "namespace", NAMESPACE, ...levels]);
@@ -128,9 +131,13 @@ describeWith(["kubernetes", "kwok", "etcd"], "manifests of deploy/", () => {
     const applied = await applyClass(folder.path, pm, TOKEN);
     expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("deployment/hello is running") });
     expect(await kubectl(["get", "crt", "-n", "default"])).toMatch(/available/i);
-    expect((await fetch(`http://${pm.address}:9088/metrics`)).status).toBe(200);
+    await eventually(async () => expect(await acceptedReports(pm)).toBeGreaterThan(0), SLOW);
     expect((await fetch(`http://${crm.address}:9088/metrics`)).status).toBe(200);
-    // Pods in the cluster were admitted without a warning.
+    // The pods of the cluster have a volume, and were admitted without a warning.
+    await kubectl(["-n", NAMESPACE, "rollout", "status", "statefulset/oprc-pm", "--timeout=120s"]);
+    expect(await kubectl(["-n", NAMESPACE, "get", "pvc/data-oprc-pm-0", "-o", "jsonpath={.status.phase}"])).toBe(
+      "Bound",
+    );
     expect(await kubectl(["get", "events", "-n", NAMESPACE])).not.toMatch(/violates PodSecurity/);
   });
 

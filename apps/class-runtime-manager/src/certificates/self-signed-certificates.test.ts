@@ -133,6 +133,23 @@ test("keeps serving with the loaded certificate while the API server does not re
   await secrets.close();
 });
 
+test("is a client with the certificate of the server, as soon as there is one", async () => {
+  const secrets = new TestSecrets();
+  secrets.problem = "Secret oaas-authority does not exist";
+  const { certificates } = secrets.start();
+  await secrets.ambient.time.advance(1);
+  expect(() => certificates.clientTls()).toThrow("Secret oaas-authority does not exist");
+  secrets.problem = undefined;
+  await secrets.ambient.time.advance(MINUTE_MS);
+  const { server } = secrets.parts;
+  expect(certificates.clientTls()).toEqual({
+    certificate: server.data["tls.crt"],
+    key: server.data["tls.key"],
+    ca: server.data["ca.crt"],
+  });
+  await secrets.close();
+});
+
 test("shows when the certificates expire, and that renewal fails", async () => {
   const secrets = new TestSecrets();
   const left = (use: string, peer = ""): number => {
