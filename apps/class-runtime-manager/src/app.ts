@@ -156,15 +156,18 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const credentials: Credentials = { clientNames, tokens: () => secrets.current().tokens };
   const handlers = {
     rpc: createRpcServer(setup, services, credentials),
-    http: createHttpServer(setup, crm, credentials, () => certificates?.problem),
+    http: createHttpServer(setup, crm, credentials, () => tls?.problem(ports.ambient.clock.now())),
   };
   const { ambient, logger } = ports;
   const metrics = await openMetrics(setup).catch(async (thrown: unknown) => {
     await release();
     throw thrown;
   });
+  let tls: TlsSource | undefined;
   const open = async (): Promise<Listeners> => {
-    const tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security, setup.expiry);
+    tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security, setup.expiry);
+    const problem = tls?.problem(ambient.clock.now());
+    if (problem !== undefined) logger.warn("certificate cannot be used", { problem });
     return openListeners(config, handlers, { timers: ambient.timers, logger, tls });
   };
   const listeners = await open().catch(async (thrown: unknown) => {
@@ -415,6 +418,7 @@ function createSelfSigned(setup: Setup, client: KubeClient): SelfSignedCertifica
 function selfSignedTls(certificates: SelfSignedCertificates): TlsSource {
   return {
     options: certificates.placeholder(),
+    problem: () => certificates.problem,
     watch: (_timers, changed) => {
       certificates.start(changed);
       return () => undefined;

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { TlsOptions } from "node:tls";
@@ -8,6 +9,8 @@ import type { CrmConfig } from "../config.ts";
 /** TLS options that change while the process runs. */
 export interface TlsSource {
   readonly options: TlsOptions;
+  /** Why no client accepts the certificate in use; undefined if clients can. */
+  problem(nowMs: number): string | undefined;
   /** Calls `changed` with new options. Returns the function that stops it. */
   watch(timers: Timers, changed: (options: TlsOptions) => void, failed: (fault: Fault) => void): () => void;
 }
@@ -30,18 +33,25 @@ export function loadTlsFiles(
   const show = ({ cert }: TlsOptions): void => expiry.show({ use: "server" }, String(cert));
   const options = load();
   show(options);
+  let current = options;
+  const problem = (nowMs: number): string | undefined => {
+    const expiredMs = expiryOf(String(current.cert));
+    if (expiredMs === undefined || expiredMs > nowMs) return undefined;
+    return `the certificate in ${certFile} expired at ${new Date(expiredMs).toISOString()}; replace it`;
+  };
   return {
     options,
+    problem,
     watch: (timers, changed, failed) => {
-      let last = options;
       const poll = (): void => {
         try {
-          const current = load();
-          if (!isDeepStrictEqual(current, last)) {
-            changed(current);
-            show(current);
+          const loaded = load();
+          const isChanged = !isDeepStrictEqual(loaded, current);
+          current = loaded;
+          if (isChanged) {
+            changed(loaded);
+            show(loaded);
           }
-          last = current;
         } catch (thrown) {
           failed(Fault.from(thrown));
         }
@@ -51,6 +61,15 @@ export function loadTlsFiles(
       return () => timer.cancel();
     },
   };
+}
+
+/** Undefined for a text that is not a certificate. */
+function expiryOf(pem: string): number | undefined {
+  try {
+    return new X509Certificate(pem).validToDate.getTime();
+  } catch {
+    return undefined;
+  }
 }
 
 function read(file: string): string {
