@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
+  addGatewayKinds,
   addMonitorKinds,
   componentFile,
   describeWith,
@@ -138,6 +139,26 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
       set: "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=a",
       want: /extraVolumeMounts\/0\/mountPath.*does not match pattern/s,
     },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.hostnames={oaas_example}",
+      want: /httpRoute\/hostnames\/0.*does not match pattern/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.parentRefs[0].namespace=gateways",
+      want: /httpRoute\/parentRefs\/0.*missing property 'name'/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.parentRefs[0].name=public,httpRoute.parentRefs[0].port=0",
+      want: /httpRoute\/parentRefs\/0\/port.*minimum: got 0, want 1/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.enabled=true",
+      want: /httpRoute\.parentRefs is empty: name the Gateway/,
+    },
     { chart: "oaas-package-manager", set: "storage.size=much", want: /storage\/size.*does not match pattern/s },
     {
       chart: "oaas-package-manager",
@@ -159,13 +180,14 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
     expect(stderr).toMatch(want);
   });
 
-  test("rejects a cluster that is too old", async () => {
+  test("rejects a cluster that is too old, until it is upgraded", async () => {
     const { stderr } = await helm.run("template", path.join(charts, "oaas"), "--kube-version", "1.27.0");
     expect(stderr).toMatch(/requires kubeVersion: >=1\.30/);
+    await helm.call("template", path.join(charts, "oaas"), "--kube-version", "1.30.0");
   });
 });
 
-describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server", () => {
+describeWith(["helm", "kubernetes", "kwok", "gateway-api-crds"], "Helm charts on a real API server", () => {
   let folder: RunFolder;
   let cluster: KubernetesUnderTest;
   let helm: Helm;
@@ -351,10 +373,11 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
 
   test.each(EXAMPLES)("the API server accepts every object of $name", async ({ name, chart }) => {
     await addMonitorKinds(cluster.kubectl);
+    await addGatewayKinds(cluster.kubectl);
     for (const namespace of ["team-a", "team-b"]) await cluster.kubectl(["create", "namespace", namespace]);
     const golden = await readFile(path.join(import.meta.dirname, "testdata", `${name}.golden.yaml`), "utf8");
-    // The kinds of cert-manager and of the Gateway API are not installed here.
-    const known = golden.split(/^---$/m).filter((part) => !/^apiVersion: (?:cert-manager|gateway)/m.test(part));
+    // The kinds of cert-manager are not installed yet.
+    const known = golden.split(/^---$/m).filter((part) => !/^apiVersion: cert-manager/m.test(part));
     const isNamed = (part: string): boolean => /^ {2}namespace: /m.test(part);
     for (const [parts, namespace] of [
       [known.filter((part) => !isNamed(part)), ["-n", NAMESPACE]],

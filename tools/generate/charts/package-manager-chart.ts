@@ -59,6 +59,26 @@ const CLUSTERS: Value = {
   },
 };
 
+const NAME = { type: "string", minLength: 1, maxLength: 253 };
+
+/** A reference to a Gateway, as the Gateway API defines it. */
+const PARENT_REF = {
+  type: "object",
+  additionalProperties: false,
+  required: ["name"],
+  properties: {
+    name: NAME,
+    namespace: { type: "string", minLength: 1, maxLength: 63 },
+    sectionName: NAME,
+    port: { type: "integer", minimum: 1, maximum: 65_535 },
+    group: { type: "string", maxLength: 253 },
+    kind: { type: "string", minLength: 1, maxLength: 63 },
+  },
+};
+
+/** DNS names, also with a wildcard as the first label. */
+const HOST_NAME = "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+
 export function packageManagerChart(): Chart {
   return {
     name: "oaas-package-manager",
@@ -113,8 +133,11 @@ export function packageManagerChart(): Chart {
       }),
       httpRoute: group("An HTTPRoute of the Gateway API.", {
         enabled: flag("Creates it.", false),
-        parentRefs: list("Gateways.", { type: "object", required: ["name"] }),
-        hostnames: list("Host names.", { type: "string", minLength: 1 }),
+        parentRefs: list(
+          "Gateways: `name`, and optionally `namespace`, `sectionName` (a listener), `port`.",
+          PARENT_REF,
+        ),
+        hostnames: list("Host names.", { type: "string", maxLength: 253, pattern: HOST_NAME }),
       }),
       reports: group("The port 8081 for reports of class runtime managers, over gRPC with mutual TLS.", {
         enabled: flag("Opens it.", false),
