@@ -67,7 +67,17 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "package-manager": {
     rank: 4,
     folder: "apps/package-manager",
-    mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "service-shell", "storage"],
+    mayImport: [
+      "certificates",
+      "config",
+      "contracts",
+      "foundation",
+      "models",
+      "observability",
+      "rpc",
+      "service-shell",
+      "storage",
+    ],
   },
   cli: {
     rank: 4,

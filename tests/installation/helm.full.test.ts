@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
+  addGatewayKinds,
   addMonitorKinds,
   componentFile,
   describeWith,
@@ -14,7 +15,7 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { applyClass, clusterHealth } from "./src/apply-class.ts";
+import { acceptedReports, applyClass, clusterHealth } from "./src/apply-class.ts";
 import { CHART_NAMES, CHARTS, comparable, documentedExamples, Helm } from "./src/helm.ts";
 import { Installation } from "./src/installed-pods.ts";
 import { manifestsOf } from "./src/kustomize.ts";
@@ -22,6 +23,8 @@ import { manifestsOf } from "./src/kustomize.ts";
 const NAMESPACE = "oaas-system";
 const EXAMPLES = await documentedExamples();
 const { version } = parse(await readFile(path.join(CHARTS, "oaas", "Chart.yaml"), "utf8")) as { version: string };
+
+const STORAGE = path.join(import.meta.dirname, "src", "storage.yaml");
 
 describeWith(["helm"], "Helm charts without a cluster", () => {
   let folder: RunFolder;
@@ -95,6 +98,78 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
       set: "clusters.edge.url=crm",
       want: /clusters\/edge\/url.*does not match pattern/s,
     },
+    {
+      chart: "oaas-package-manager",
+      set: "reports.enabled=true",
+      want: /reports\.enabled needs a certificate: set reports\.tlsSecret/,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "settings.OPRC_PM_SECURITY_GRPC_TLS_REPORTERS=a",
+      want: /settings.*REPORTERS.* not allowed/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "reports.url=oprc-pm:8081",
+      want: /reports\/url.*does not match pattern/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "reports.url=https://pm,reports.tls=secret",
+      want: /reports\.tlsSecret is empty: name the Secret/,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "extraEnv[0].name=AUTH_MODE,extraEnv[0].value=off",
+      want: /extraEnv sets AUTH_MODE, which the chart sets itself/,
+    },
+    { chart: "oaas-package-manager", set: "extraEnv[0].name=AUTH_TOKENS_FILE", want: /extraEnv sets AUTH_TOKENS_FILE/ },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "extraEnv[0].name=OPRC_CRM_SECURITY_TOKEN_FILE",
+      want: /extraEnv sets OPRC_CRM_SECURITY_TOKEN_FILE, which the chart sets itself/,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "extraVolumes[0].emptyDir.medium=x",
+      want: /extraVolumes\/0.*missing property 'name'/s,
+    },
+    {
+      chart: "oaas-class-runtime-manager",
+      set: "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=a",
+      want: /extraVolumeMounts\/0\/mountPath.*does not match pattern/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.hostnames={oaas_example}",
+      want: /httpRoute\/hostnames\/0.*does not match pattern/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.parentRefs[0].namespace=gateways",
+      want: /httpRoute\/parentRefs\/0.*missing property 'name'/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.parentRefs[0].name=public,httpRoute.parentRefs[0].port=0",
+      want: /httpRoute\/parentRefs\/0\/port.*minimum: got 0, want 1/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "httpRoute.enabled=true",
+      want: /httpRoute\.parentRefs is empty: name the Gateway/,
+    },
+    { chart: "oaas-package-manager", set: "storage.size=much", want: /storage\/size.*does not match pattern/s },
+    {
+      chart: "oaas-package-manager",
+      set: "storage.whenDeleted=Recycle",
+      want: /storage\/whenDeleted.*must be one of 'Retain', 'Delete'/s,
+    },
+    {
+      chart: "oaas-package-manager",
+      set: "topologySpreadConstraints[0].maxSkew=1",
+      want: /topologySpreadConstraints\/0.*missing properties/s,
+    },
     { chart: "oaas-package-manager", set: "image.tga=1", want: /image.*'tga' not allowed/s },
     { chart: "oaas-package-manager", set: "settings.DEPLOY_WAIT=soon", want: /settings\/DEPLOY_WAIT/ },
     { chart: "oaas", set: "packageManager.replicas=-1", want: /replicas.*minimum: got -1, want 1/s },
@@ -105,13 +180,14 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
     expect(stderr).toMatch(want);
   });
 
-  test("rejects a cluster that is too old", async () => {
+  test("rejects a cluster that is too old, until it is upgraded", async () => {
     const { stderr } = await helm.run("template", path.join(charts, "oaas"), "--kube-version", "1.27.0");
     expect(stderr).toMatch(/requires kubeVersion: >=1\.30/);
+    await helm.call("template", path.join(charts, "oaas"), "--kube-version", "1.30.0");
   });
 });
 
-describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server", () => {
+describeWith(["helm", "kubernetes", "kwok", "gateway-api-crds"], "Helm charts on a real API server", () => {
   let folder: RunFolder;
   let cluster: KubernetesUnderTest;
   let helm: Helm;
@@ -136,6 +212,7 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
     helm = new Helm(folder.path, cluster.kubeconfig);
     charts = await helm.copyCharts();
     await kubectl("create", "namespace", NAMESPACE);
+    await kubectl("apply", "-f", STORAGE);
     const levels = ["enforce", "warn", "audit"].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
     await kubectl("label", "namespace", NAMESPACE, ...levels);
   });
@@ -153,10 +230,9 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
     const { stderr, exitCode, stdout } = await helm.shell(`${commands}\nprintf %s "token=$OAAS_TOKEN"`);
     expect({ stderr, exitCode }).toEqual({ stderr: expect.not.stringMatching(/warning/i), exitCode: 0 });
     expect(stdout).toMatch(/token=[A-Za-z0-9]{40}$/);
-    // The volume of the StatefulSet has no provisioner here.
-    await eventually(async () =>
-      expect(await kubectl("get", "pods", "-n", NAMESPACE, "-o", "name")).toMatch(/oprc-pm-0/),
-    );
+    await kubectl("-n", NAMESPACE, "rollout", "status", "statefulset/oprc-pm", "--timeout=120s");
+    const bound = "jsonpath={.status.phase} {.spec.storageClassName} {.spec.resources.requests.storage}";
+    expect(await kubectl("-n", NAMESPACE, "get", "pvc/data-oprc-pm-0", "-o", bound)).toBe("Bound default-class 2Gi");
     await kubectl("-n", NAMESPACE, "rollout", "status", "deployment/oprc-crm", "--timeout=120s");
     expect(await kubectl("get", "events", "-n", NAMESPACE)).not.toMatch(/violates PodSecurity/);
   });
@@ -190,6 +266,10 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
     const applied = await applyClass(folder.path, pm, token);
     expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("deployment/hello is running") });
     expect(await kubectl("get", "crt", "-A")).toMatch(/available/i);
+    await eventually(async () => expect(await acceptedReports(pm)).toBeGreaterThan(0), {
+      timeoutMs: 120_000,
+      what: "reports of the class runtime manager",
+    });
     for (const job of ["oprc-crm-test", "oprc-pm-test"])
       expect(await installation.runJob(job)).toMatchObject({ exitCode: 0 });
     await helm.call("test", "oaas", "-n", NAMESPACE, "--timeout", "120s");
@@ -245,12 +325,59 @@ describeWith(["helm", "kubernetes", "kwok"], "Helm charts on a real API server",
     expect(await kubectl("get", "pvc", "-n", NAMESPACE, "-o", "name")).toBe("persistentvolumeclaim/data-oprc-pm-0\n");
   });
 
+  test("the volume has the given class, size and annotations, and is deleted with the release if asked for", async () => {
+    const namespace = "storage-values";
+    await kubectl("create", "namespace", namespace);
+    const values = [
+      ["storageClassName", "fast"],
+      ["size", "20Gi"],
+      ["annotations.backup", "daily"],
+      ["whenDeleted", "Delete"],
+    ].flatMap(([name = "", value = ""]) => ["--set", `storage.${name}=${value}`]);
+    await helm.call("install", "pm", path.join(charts, "oaas-package-manager"), "-n", namespace, ...values);
+    await kubectl("-n", namespace, "rollout", "status", "statefulset/oprc-pm", "--timeout=120s");
+    const claim = ["-n", namespace, "get", "pvc/data-oprc-pm-0", "--ignore-not-found", "-o"];
+    const facts =
+      "jsonpath={.status.phase} {.spec.storageClassName} {.spec.resources.requests.storage} {.metadata.annotations.backup}";
+    expect(await kubectl(...claim, facts)).toBe("Bound fast 20Gi daily");
+    await helm.call("uninstall", "pm", "-n", namespace, "--wait");
+    await eventually(async () => expect(await kubectl(...claim, "name")).toBe(""), { timeoutMs: 120_000 });
+  });
+
+  test("a larger volume replaces the StatefulSet, as the guide says, and keeps claim and data", async () => {
+    const namespace = "storage-growth";
+    await kubectl("create", "namespace", namespace);
+    const chart = path.join(charts, "oaas-package-manager");
+    const sized = (size: string): string[] => [
+      chart,
+      "-n",
+      namespace,
+      "--set",
+      `storage.size=${size},storage.storageClassName=growing`,
+    ];
+    await helm.call("install", "pm", ...sized("1Gi"));
+    await kubectl("-n", namespace, "rollout", "status", "statefulset/oprc-pm", "--timeout=120s");
+    const uid = (): Promise<string> =>
+      kubectl("-n", namespace, "get", "pvc/data-oprc-pm-0", "-o", "jsonpath={.metadata.uid}");
+    const before = await uid();
+    const refused = await helm.run("upgrade", "pm", ...sized("3Gi"));
+    expect(refused).toMatchObject({ stderr: expect.stringMatching(/updates to statefulset spec.*forbidden/is) });
+    await kubectl("-n", namespace, "delete", "statefulset/oprc-pm", "--cascade=orphan");
+    const patch = '{"spec":{"resources":{"requests":{"storage":"3Gi"}}}}';
+    await kubectl("-n", namespace, "patch", "pvc/data-oprc-pm-0", "--type=merge", "-p", patch);
+    await helm.call("upgrade", "pm", ...sized("3Gi"));
+    await kubectl("-n", namespace, "rollout", "status", "statefulset/oprc-pm", "--timeout=120s");
+    expect(await uid()).toBe(before);
+    await helm.call("uninstall", "pm", "-n", namespace, "--wait");
+  });
+
   test.each(EXAMPLES)("the API server accepts every object of $name", async ({ name, chart }) => {
     await addMonitorKinds(cluster.kubectl);
+    await addGatewayKinds(cluster.kubectl);
     for (const namespace of ["team-a", "team-b"]) await cluster.kubectl(["create", "namespace", namespace]);
     const golden = await readFile(path.join(import.meta.dirname, "testdata", `${name}.golden.yaml`), "utf8");
-    // The kinds of cert-manager and of the Gateway API are not installed here.
-    const known = golden.split(/^---$/m).filter((part) => !/^apiVersion: (?:cert-manager|gateway)/m.test(part));
+    // The kinds of cert-manager are not installed yet.
+    const known = golden.split(/^---$/m).filter((part) => !/^apiVersion: cert-manager/m.test(part));
     const isNamed = (part: string): boolean => /^ {2}namespace: /m.test(part);
     for (const [parts, namespace] of [
       [known.filter((part) => !isNamed(part)), ["-n", NAMESPACE]],

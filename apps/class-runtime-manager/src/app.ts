@@ -11,7 +11,13 @@ import {
   type Tracer,
 } from "@oaas/observability";
 import type { PrometheusTransport } from "@oaas/prometheus-client";
-import { openMetricsListener, RpcServer, type MetricsListener, type RequestListener } from "@oaas/rpc";
+import {
+  CertificateExpiry,
+  openMetricsListener,
+  RpcServer,
+  type MetricsListener,
+  type RequestListener,
+} from "@oaas/rpc";
 import { openListeners, type Listeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
@@ -106,6 +112,7 @@ interface Setup {
   readonly config: CrmConfig;
   readonly ports: AppPorts;
   readonly namespaces: NamespaceRules;
+  readonly expiry: CertificateExpiry;
 }
 
 /** The class runtimes of the cluster, as directory and store. */
@@ -117,7 +124,8 @@ interface Classes {
 /** Starts the class runtime manager. It listens before its caches are synced, so that probes get a response. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
   const { ownNamespace: context, podNamespace: pod } = ports;
-  const setup: Setup = { config, ports, namespaces: namespaceRules(config.k8s.namespaces, { context, pod }) };
+  const namespaces = namespaceRules(config.k8s.namespaces, { context, pod });
+  const setup: Setup = { config, ports, namespaces, expiry: new CertificateExpiry(ports.meter) };
   const clients = createKubeClients(ports);
   // The reporter reads the caches of the controllers, so it is created after them.
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
@@ -133,7 +141,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const services = createServices(setup, clients, crm, classes, cluster, recorder);
   const secrets = startSecrets(setup);
   const certificates = createSelfSigned(setup, clients.client);
-  const reporting = createReporting(setup, crm, classes.directory, secrets);
+  const reporting = createReporting(setup, crm, classes.directory, secrets, certificates);
   const measuring = connectMeasuring(setup, crm, secrets);
   const release = async (): Promise<void> => {
     secrets.close();
@@ -148,15 +156,18 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const credentials: Credentials = { clientNames, tokens: () => secrets.current().tokens };
   const handlers = {
     rpc: createRpcServer(setup, services, credentials),
-    http: createHttpServer(setup, crm, credentials, () => certificates?.problem),
+    http: createHttpServer(setup, crm, credentials, () => tls?.problem(ports.ambient.clock.now())),
   };
   const { ambient, logger } = ports;
   const metrics = await openMetrics(setup).catch(async (thrown: unknown) => {
     await release();
     throw thrown;
   });
+  let tls: TlsSource | undefined;
   const open = async (): Promise<Listeners> => {
-    const tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security);
+    tls = certificates ? selfSignedTls(certificates) : loadTlsFiles(config.security, setup.expiry);
+    const problem = tls?.problem(ambient.clock.now());
+    if (problem !== undefined) logger.warn("certificate cannot be used", { problem });
     return openListeners(config, handlers, { timers: ambient.timers, logger, tls });
   };
   const listeners = await open().catch(async (thrown: unknown) => {
@@ -380,7 +391,7 @@ function startSecrets({ config, ports: { reread, ambient, logger } }: Setup): Wa
 
 /** Undefined when certificates come from files. */
 function createSelfSigned(setup: Setup, client: KubeClient): SelfSignedCertificates | undefined {
-  const { config, ports } = setup;
+  const { config, ports, expiry } = setup;
   const { selfSigned, security, k8s } = config;
   if (security.tlsSource !== "self-signed") return undefined;
   const namespace = leaseNamespace(setup);
@@ -400,12 +411,14 @@ function createSelfSigned(setup: Setup, client: KubeClient): SelfSignedCertifica
       clientName: selfSigned.clientName,
     },
     mtls: security.mtls,
+    expiry,
   });
 }
 
 function selfSignedTls(certificates: SelfSignedCertificates): TlsSource {
   return {
     options: certificates.placeholder(),
+    problem: () => certificates.problem,
     watch: (_timers, changed) => {
       certificates.start(changed);
       return () => undefined;
@@ -440,16 +453,19 @@ function createNamespaceLimits(
 
 /** Undefined without a package manager URL. */
 function createReporting(
-  { config: { pm, clusterName }, ports: { ambient, logger, meter }, namespaces }: Setup,
+  { config: { pm, clusterName }, ports: { ambient, logger, meter }, namespaces, expiry }: Setup,
   crm: ClassManager,
   classes: ClassDirectory,
   secrets: WatchedSecrets,
+  certificates: SelfSignedCertificates | undefined,
 ): { readonly reporter: PmReporter; close(): void } | undefined {
   if (pm.url === undefined) return undefined;
   const sink = createPmReportSink({
     config: { ...pm, url: pm.url },
     clock: ambient.clock,
     token: () => secrets.current().pmToken,
+    certificates: pm.tlsSource === "self-signed" ? certificates && (() => certificates.clientTls()) : undefined,
+    expiry,
   });
   const reporter = new PmReporter({
     classes,
@@ -467,7 +483,7 @@ function createReporting(
 
 /** Undefined without a Prometheus URL. */
 function connectMeasuring(
-  { config, ports, namespaces }: Setup,
+  { config, ports, namespaces, expiry }: Setup,
   crm: ClassManager,
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
@@ -475,6 +491,8 @@ function connectMeasuring(
   const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
   if (provider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
+  const { certFile } = config.prometheus;
+  const unfollow = certFile && expiry.follow({ use: "client", peer: "prometheus" }, certFile, ambient.timers);
   const measuring = createMeasuring({
     config,
     currentConfig: () => currentConfig(config, ports),
@@ -486,7 +504,11 @@ function connectMeasuring(
     namespaces: watched,
     speed: nfrSpeed,
   });
-  return { ...measuring, close: () => provider.close() };
+  const close = async (): Promise<void> => {
+    if (unfollow) unfollow();
+    await provider.close();
+  };
+  return { ...measuring, close };
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {

@@ -258,6 +258,11 @@ describe("rejected settings", () => {
       want: [/OPRC_CRM_PROFILE/, /HTTP_PORT/, /MAX_REPLICAS/],
     },
     {
+      case: "self-signed certificates for reports, without self-signed certificates and without TLS",
+      env: { OPRC_CRM_PM_URL: "http://pm", OPRC_CRM_PM_TLS_SOURCE: "self-signed" },
+      want: [/PM_TLS_SOURCE.*https/, /PM_TLS_SOURCE.*OPRC_CRM_SECURITY_TLS_SOURCE=self-signed/],
+    },
+    {
       case: "a certificate for the package manager without its key",
       env: { OPRC_CRM_PM_URL: "https://pm", OPRC_CRM_PM_TLS_CERT_FILE: "/tls/pm.crt" },
       want: [/PM_TLS_KEY_FILE.*needs its key/],

@@ -473,6 +473,12 @@ const variables = {
       .doc(
         "Bearer token for the package manager, of the role reporter@<cluster> for OPRC_CRM_CLUSTER_NAME. A token file is reloaded when it changes.",
       ),
+    tlsSource: env("OPRC_CRM_PM_TLS_SOURCE")
+      .oneOf(["files", "self-signed"])
+      .default("files")
+      .doc(
+        "Certificates for the package manager. files: the files below, if set. self-signed: the certificate of this manager and its authority, with OPRC_CRM_SECURITY_TLS_SOURCE=self-signed.",
+      ),
     caFile: env("OPRC_CRM_PM_TLS_CA_FILE")
       .path()
       .optional()
@@ -665,8 +671,8 @@ function checkClientNames({ mtls, clientNames }: CrmConfig["security"], caFiles:
 }
 
 /** Rejects an incomplete client certificate, and TLS files without TLS. */
-function checkPm({ pm }: CrmConfig): Violation[] {
-  const { url, caFile, certFile, keyFile } = pm;
+function checkPm({ pm, security }: CrmConfig): Violation[] {
+  const { url, tlsSource, caFile, certFile, keyFile } = pm;
   const files = [
     ["OPRC_CRM_PM_TLS_CA_FILE", caFile],
     ["OPRC_CRM_PM_TLS_CERT_FILE", certFile],
@@ -676,6 +682,22 @@ function checkPm({ pm }: CrmConfig): Violation[] {
   if (set.length > 0 && !url?.startsWith("https:")) {
     const fix = "set OPRC_CRM_PM_URL to an https:// URL";
     return set.map(([name]) => ({ path: `$.${name}`, message: "has no effect without TLS", fix }));
+  }
+  if (tlsSource === "self-signed") {
+    const source = "$.OPRC_CRM_PM_TLS_SOURCE";
+    const unused = set.map(([name]) => ({
+      path: `$.${name}`,
+      message: "has no effect with OPRC_CRM_PM_TLS_SOURCE=self-signed",
+      fix: "unset it, or set OPRC_CRM_PM_TLS_SOURCE=files",
+    }));
+    const needed = (message: string, fix: string): Violation => ({ path: source, message, fix });
+    return [
+      ...unused,
+      ...(url?.startsWith("https:") ? [] : [needed("requires TLS", "set OPRC_CRM_PM_URL to an https:// URL")]),
+      ...(security.tlsSource === "self-signed"
+        ? []
+        : [needed("requires the certificates of this manager", "set OPRC_CRM_SECURITY_TLS_SOURCE=self-signed")]),
+    ];
   }
   if ((certFile === undefined) === (keyFile === undefined)) return [];
   const missing = certFile === undefined ? "OPRC_CRM_PM_TLS_CERT_FILE" : "OPRC_CRM_PM_TLS_KEY_FILE";

@@ -5,6 +5,7 @@ import { loadConfig } from "@oaas/config";
 import { cancelled } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import { CertificateExpiry } from "@oaas/rpc";
 import { eventually, freePorts, makeAuthority } from "@oaas/testkit";
 import { afterEach, expect, test } from "vitest";
 import { createPmReportSink } from "../src/adapters/pm-report-sink.ts";
@@ -30,7 +31,12 @@ function startReporter(env: Record<string, string>, token: () => string | undefi
     env: { OPRC_CRM_PM_METRICS_INTERVAL_SECS: "1s", ...env },
   });
   const classes = new MemoryClasses();
-  const sink = createPmReportSink({ config: { ...config, url: config.url ?? "" }, clock: realAmbient.clock, token });
+  const sink = createPmReportSink({
+    config: { ...config, url: config.url ?? "" },
+    clock: realAmbient.clock,
+    token,
+    expiry: new CertificateExpiry(NOOP_METER),
+  });
   const reporter = new PmReporter({
     classes,
     sink,

@@ -1,9 +1,11 @@
 import type { TlsOptions } from "node:tls";
+import { createPlaceholder } from "@oaas/certificates";
 import { FILE_DESCRIPTORS, METADATA_KEYS, PackageService } from "@oaas/contracts/grpc";
 import { faultStatus } from "@oaas/contracts/rest";
-import { Fault, isLoopbackHost } from "@oaas/foundation";
+import { Fault, isLoopbackHost, type Clock } from "@oaas/foundation";
 import { ensureCorrelationId, type MetricsFormat } from "@oaas/observability";
 import {
+  CertificateExpiry,
   listenFault,
   HealthRegistry,
   listenOnePort,
@@ -19,6 +21,7 @@ import {
   acceptEveryCaller,
   bearerAuthenticator,
   certificateAuthenticator,
+  reporterAuthenticator,
   type Authenticator,
 } from "./access/authenticator.ts";
 import { callerId, UNKNOWN_CALLER, type Caller } from "./access/caller.ts";
@@ -33,7 +36,7 @@ import type { ConsoleFiles } from "./adapters/console-files.ts";
 import { respondWithPort } from "./adapters/http-fallback.ts";
 import { newSecret } from "./adapters/new-secret.ts";
 import { openConsole } from "./adapters/open-console.ts";
-import { openServerTls } from "./adapters/server-tls.ts";
+import { openServerTls, type ServerTls, type ServerTlsOptions } from "./adapters/server-tls.ts";
 import {
   acceptsTokens,
   crossSiteRules,
@@ -110,12 +113,21 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
     }),
   };
   const console = await openConsole(config.console);
-  const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
+  const { timers } = ports.ambient;
+  const expiry = new CertificateExpiry(ports.meter);
+  const tlsOptions = { timers, logger: ports.logger, expiry };
+  const { certFile, keyFile, clientCaFile } = config.security;
+  const tls = openServerTls({ prefix: "OPRC_PM_SECURITY_TLS", certFile, keyFile, clientCaFile }, tlsOptions);
+  const ownGrpcTls = openGrpcTls(config, ports.ambient.clock, tlsOptions);
   const audit = openAudit(config, ports);
   const platform = await startPlatform(config, { ...ports, backgroundAudit: backgroundAudit(audit.trail) });
   const sessions = sessionsOf(config, ports);
   const authenticate = authenticatorOf(config, ports, sessions);
-  const warnings = warningsOf(config);
+  const configured = warningsOf(config);
+  const warnings = (): readonly string[] => {
+    const problem = ownGrpcTls?.problem();
+    return problem === undefined ? configured : [...configured, `class runtime managers cannot report: ${problem}`];
+  };
   let current = config;
   const rates = new RateLimiter(
     () => ({ perSecond: current.server.callerRate, burst: current.server.callerBurst }),
@@ -137,11 +149,20 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       throw listenFault(host, config.server.port, thrown);
     });
     metrics = await openMetrics(config, ports);
-    const grpc = await openGrpc(config, ports, platform, { ...edge, tls: tls?.options });
+    const { reporters } = config.grpcSecurity;
+    const grpc = await openGrpc(config, ports, platform, {
+      ...edge,
+      ...(reporters === undefined ? {} : { authenticate: reporterAuthenticator(reporters, authenticate) }),
+      tls: (ownGrpcTls ?? tls)?.options,
+    });
     const unfollow = tls?.follow((options) => {
       http.setTls(options);
-      grpc?.setTls(options);
+      if (ownGrpcTls === undefined) grpc?.setTls(options);
     });
+    const unfollowGrpc = ownGrpcTls?.follow((options) => grpc?.setTls(options));
+    const { etcdCertFile } = config.storage;
+    const unfollowEtcd =
+      etcdCertFile === undefined ? undefined : expiry.follow({ use: "client", peer: "etcd" }, etcdCertFile, timers);
     let closing: Promise<void> | undefined;
     return {
       host,
@@ -149,7 +170,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       grpcPort: grpc?.port,
       metricsPort: metrics?.port,
       hasConsole: console !== undefined,
-      warnings,
+      warnings: warnings(),
       applyConfig: (changed) => {
         platform.setConfiguredClusters(changed.crm);
         current = changed;
@@ -159,6 +180,8 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
         (closing ??= (async () => {
           const { graceMs } = config.server;
           unfollow?.();
+          unfollowGrpc?.();
+          unfollowEtcd?.();
           const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
           await Promise.all([http.close(), grpc?.close(graceMs), metrics?.close()]);
           late.cancel();
@@ -211,7 +234,7 @@ function httpServer(
   ports: AppPorts,
   platform: Platform,
   edge: Edge & {
-    readonly warnings: readonly string[];
+    readonly warnings: () => readonly string[];
     readonly kept: OpenAudit;
     readonly console: ConsoleFiles | undefined;
     readonly signIn: SessionRoutes["signIn"];
@@ -252,7 +275,7 @@ function httpServer(
         ambient,
         storage: () => store.revision(),
         warnings: () => [
-          ...edge.warnings,
+          ...edge.warnings(),
           ...(ports.warnings?.() ?? []),
           ...platform.warnings(),
           ...edge.kept.warnings(),
@@ -280,6 +303,22 @@ function httpServer(
     tls: edge.tls,
     console: edge.console,
   });
+}
+
+/** The TLS of the gRPC listener, if it has its own. Its Secret may be filled by a class runtime manager that starts later. */
+function openGrpcTls({ grpcSecurity }: PmConfig, clock: Clock, options: ServerTlsOptions): ServerTls | undefined {
+  const { certFile, keyFile, clientCaFile } = grpcSecurity;
+  return openServerTls(
+    { prefix: "OPRC_PM_SECURITY_GRPC_TLS", certFile, keyFile, clientCaFile },
+    {
+      ...options,
+      peer: "class-runtime-managers",
+      untilValid: () => {
+        const { authority, certificate, key } = createPlaceholder(clock.now());
+        return { cert: certificate, key, ca: authority, requestCert: true, rejectUnauthorized: true };
+      },
+    },
+  );
 }
 
 async function openGrpc(

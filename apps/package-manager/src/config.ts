@@ -1,4 +1,12 @@
-import { clientNamesKind, defineConfig, env, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
+import {
+  clientNamesKind,
+  defineConfig,
+  env,
+  loggingVariables,
+  reporterNamesKind,
+  tracingVariables,
+  type ConfigOf,
+} from "@oaas/config";
 import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/foundation";
 import { DEFAULT_ROLE_MAPPING, roleMappingFromJson } from "./access/oidc.ts";
 import { parseKeys } from "@oaas/storage/encryption";
@@ -191,6 +199,26 @@ const variables = {
         "Client certificates that are accepted, by common name or subject alternative name, with their roles. *=role accepts every certificate of the authority. With AUTH_TOKENS_FILE or OIDC_ISSUER a token is required too, and the lower role applies.",
       )
       .example("CN:ci=deployer,URI:spiffe://oaas/dashboard=viewer"),
+  },
+  grpcSecurity: {
+    certFile: env("OPRC_PM_SECURITY_GRPC_TLS_CERT_FILE")
+      .path()
+      .optional()
+      .doc(
+        "Certificate chain of the gRPC listener, PEM, if it differs from that of the REST listener. Reloaded on change; until it is readable, clients are rejected.",
+      ),
+    keyFile: env("OPRC_PM_SECURITY_GRPC_TLS_KEY_FILE").path().optional().doc("Private key of that certificate, PEM."),
+    clientCaFile: env("OPRC_PM_SECURITY_GRPC_TLS_CLIENT_CA_FILE")
+      .path()
+      .optional()
+      .doc("Certificate authorities of clients of the gRPC listener, PEM. When set, every client must present one."),
+    reporters: env("OPRC_PM_SECURITY_GRPC_TLS_REPORTERS")
+      .as(reporterNamesKind)
+      .optional()
+      .doc(
+        "Client certificates of class runtime managers, by common name or subject alternative name, with the cluster that each may report for without a token. They give no other right.",
+      )
+      .example("CN:oprc-crm=local"),
   },
   audit: {
     sink: env("AUDIT_SINK")
@@ -413,6 +441,7 @@ export const pmConfig = defineConfig({
       ...checkAccess(config),
       ...checkOidcLogin(config),
       ...checkTls(config),
+      ...checkGrpcTls(config),
       ...checkLimits(config),
       ...checkStorage(config),
       ...checkAudit(config),
@@ -556,6 +585,38 @@ function checkTls({ auth, security: { certFile, keyFile, clientCaFile, clientNam
     });
   if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return names;
   return [...missing("CERT", certFile), ...missing("KEY", keyFile), ...names];
+}
+
+function checkGrpcTls(config: PmConfig): Violation[] {
+  const { certFile, keyFile, clientCaFile, reporters } = config.grpcSecurity;
+  const all = { CERT_FILE: certFile, KEY_FILE: keyFile, CLIENT_CA_FILE: clientCaFile, REPORTERS: reporters };
+  const set = Object.entries(all).filter(([, value]) => value !== undefined);
+  if (set.length === 0) return [];
+  const path = (name: string): string => `$.OPRC_PM_SECURITY_GRPC_TLS_${name}`;
+  if (config.server.grpcPort === undefined)
+    return set.map(([name]) => ({
+      path: path(name),
+      message: "has no effect without the gRPC listener",
+      fix: "set GRPC_PORT, or unset it",
+    }));
+  const missing = Object.entries({ CERT_FILE: certFile, KEY_FILE: keyFile })
+    .filter(([, file]) => file === undefined)
+    .map(([name]) => ({
+      path: path(name),
+      message: "is required: TLS needs a certificate and its key",
+      fix: "set both files, or neither",
+    }));
+  if (reporters === undefined) return missing;
+  const unused = (message: string, fix: string): Violation => ({ path: path("REPORTERS"), message, fix });
+  return [
+    ...missing,
+    ...(clientCaFile === undefined
+      ? [unused("has no effect without client certificates", "set OPRC_PM_SECURITY_GRPC_TLS_CLIENT_CA_FILE")]
+      : []),
+    ...(isAuthenticationOff(config)
+      ? [unused("has no effect while authentication is off", "set AUTH_TOKENS_FILE or OIDC_ISSUER, or unset it")]
+      : []),
+  ];
 }
 
 function checkLimits(config: PmConfig): Violation[] {

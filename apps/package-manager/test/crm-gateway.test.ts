@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,6 +8,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { ClusterName, UnitId } from "@oaas/models";
 import { NOOP_LOGGER, type CorrelationId, type Logger } from "@oaas/observability";
 import { createAsyncContext, createPinoLogger } from "@oaas/observability/node";
+import { createRecordingMeter } from "@oaas/observability/testing";
 import { eventually, makeAuthority } from "@oaas/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { DEFAULT_GUARD, type GuardPolicy } from "../src/adapters/crm/guard/cluster-guard.ts";
@@ -24,6 +26,7 @@ afterEach(async () => {
 });
 
 const context = createAsyncContext();
+const meter = createRecordingMeter();
 
 function gatewayOver(
   book: FakeClusterBook,
@@ -35,6 +38,7 @@ function gatewayOver(
     ambient: realAmbient,
     context,
     logger,
+    meter,
     guard: { ...DEFAULT_GUARD, ...guard },
   });
   open.push(gateway);
@@ -394,6 +398,11 @@ describe("TLS and tokens", () => {
       await gateway.health(name);
       expect(crm.calls.at(-1)).toMatchObject({ certificate: "pm-2", authorization: "Bearer new" });
     });
+    const expiry = (): number | undefined =>
+      meter.value("oaas_certificate_expiry_timestamp_seconds", { use: "client", peer: name });
+    expect(expiry()).toBe(new X509Certificate(second!.certificate).validToDate.getTime() / 1000);
+    gateway.close();
+    expect(expiry()).toBeUndefined();
   });
 
   it("logs unusable files of a partial rotation and keeps the previous ones", async () => {

@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { Agent, request, type RequestOptions } from "node:https";
 import path from "node:path";
 import { PackageService } from "@oaas/contracts/grpc";
+import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createRecordingLogger } from "@oaas/observability/testing";
-import { RpcChannel } from "@oaas/rpc";
+import { RpcChannel, type RpcClient } from "@oaas/rpc";
 import { eventually, makeAuthority, makeRunFolder, type IssuedCertificate, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pmCommand } from "./pm-process.ts";
@@ -18,6 +20,8 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 const inFolder = (name: string): string => path.join(folder.path, name);
+/** The folder exists only when tests run. */
+const laterInFolder = (name: string) => (): string => inFolder(name);
 
 interface Pair {
   readonly ca: string;
@@ -101,6 +105,97 @@ describe("TLS", () => {
     expect(await get(pm.app.port, { ca, cert: stranger.certificate, key: stranger.key })).not.toBe(200);
   });
 
+  describe("of the gRPC listener", () => {
+    const crms = makeAuthority("crms");
+    const files = {
+      cert: laterInFolder("reports.crt"),
+      key: laterInFolder("reports.key"),
+      ca: laterInFolder("reports-ca.crt"),
+    };
+    const writeFiles = async (): Promise<void> => {
+      const { certificate, key } = crms.issue({ commonName: "oprc-pm", hosts: ["localhost"] });
+      await Promise.all([
+        writeFile(files.cert(), certificate),
+        writeFile(files.key(), key),
+        writeFile(files.ca(), crms.certificate),
+      ]);
+    };
+    const start = () =>
+      startPm({
+        tokens: `edge-crm:reporter@edge:${createHash("sha256").update("edge-token").digest("hex")}`,
+        env: {
+          SERVER_HOST: "127.0.0.1",
+          GRPC_PORT: "0",
+          OPRC_PM_SECURITY_GRPC_TLS_CERT_FILE: files.cert(),
+          OPRC_PM_SECURITY_GRPC_TLS_KEY_FILE: files.key(),
+          OPRC_PM_SECURITY_GRPC_TLS_CLIENT_CA_FILE: files.ca(),
+          OPRC_PM_SECURITY_GRPC_TLS_REPORTERS: "CN:oprc-crm=local",
+        },
+      });
+    type Client = RpcClient<typeof PackageService>;
+    const outcome = async (
+      port: number | undefined,
+      client: Partial<IssuedCertificate>,
+      call: (client: Client) => Promise<unknown>,
+      token?: string,
+    ): Promise<string> => {
+      const channel = new RpcChannel({
+        name: "pm",
+        address: `localhost:${port}`,
+        clock: realAmbient.clock,
+        deadlineMs: 15_000,
+        tls: { ca: crms.certificate, ...client },
+        token: () => token,
+      });
+      try {
+        await call(channel.client(PackageService));
+        return "accepted";
+      } catch (thrown) {
+        return Fault.from(thrown).kind;
+      } finally {
+        channel.close();
+      }
+    };
+    const reportFor = (cluster: string) => (client: Client) =>
+      client.reportRuntimeMetrics({ deploymentId: "none", origin: { cluster, epoch: "e", sequence: 1n } });
+    const list = (client: Client): Promise<unknown> => client.listPackages({});
+
+    test("a listed certificate reports for its cluster without a token, and may do nothing else", async () => {
+      await writeFiles();
+      await using pm = await start();
+      const port = pm.app.grpcPort;
+      const crm = crms.issue({ commonName: "oprc-crm" });
+      const other = crms.issue({ commonName: "oprc-pm" });
+      const foreign = makeAuthority("others").issue({ commonName: "oprc-crm" });
+      expect(await outcome(port, crm, reportFor("local"))).not.toMatch(/unauthenticated|permission|unavailable/);
+      expect(await outcome(port, crm, reportFor("edge"))).toBe("permission-denied");
+      expect(await outcome(port, crm, list)).toBe("permission-denied");
+      expect(await outcome(port, other, reportFor("local"))).toBe("unauthenticated");
+      // A token decides, if one is sent.
+      expect(await outcome(port, crm, reportFor("local"), "edge-token")).toBe("permission-denied");
+      expect(await outcome(port, other, reportFor("edge"), "edge-token")).not.toMatch(/unauthenticated|permission/);
+      expect(await outcome(port, foreign, reportFor("local"))).toBe("unavailable");
+      expect(await outcome(port, {}, reportFor("edge"), "edge-token")).toBe("unavailable");
+      expect((await fetch(`${pm.url}/readyz`)).status, "REST has no TLS").toBe(200);
+    });
+
+    test("rejects every client until its files exist, and the rest of the service works", async () => {
+      await Promise.all(Object.values(files).map((file) => rm(file(), { force: true })));
+      await using pm = await start();
+      const crm = crms.issue({ commonName: "oprc-crm" });
+      expect(await outcome(pm.app.grpcPort, crm, reportFor("local"))).toBe("unavailable");
+      expect((await fetch(`${pm.url}/readyz`)).status).toBe(200);
+      const health = async (): Promise<string> => (await fetch(`${pm.url}/health`)).text();
+      expect(await health()).toMatch(/cannot report: .*reports.crt cannot be read: ENOENT/);
+      await writeFiles();
+      await eventually(
+        async () => expect(await outcome(pm.app.grpcPort, crm, reportFor("edge"))).toBe("permission-denied"),
+        { timeoutMs: 30_000 },
+      );
+      expect(await health()).not.toMatch(/cannot report/);
+    });
+  });
+
   test("reloads replaced files for new connections; an invalid pair is logged and not applied", async () => {
     const old = await issue("renewed");
     const recording = createRecordingLogger();
@@ -149,6 +244,17 @@ describe("invalid TLS settings stop the start, with the setting and the fix", ()
       },
       expected:
         /OPRC_PM_SECURITY_TLS_KEY_FILE: .*b.key does not match the certificate in .*a.crt; name the private key/,
+    },
+    {
+      why: "TLS of a gRPC listener that is not open",
+      env: async () => ({ OPRC_PM_SECURITY_GRPC_TLS_CERT_FILE: "crt" }),
+      expected: /GRPC_TLS_CERT_FILE: has no effect without the gRPC listener; set GRPC_PORT/,
+    },
+    {
+      why: "certificates of reporters that nothing verifies",
+      env: async () => ({ GRPC_PORT: "0", OPRC_PM_SECURITY_GRPC_TLS_REPORTERS: "CN:oprc-crm=local" }),
+      expected:
+        /GRPC_TLS_CERT_FILE: is required[^]*REPORTERS: has no effect without client certificates[^]*authentication is off/,
     },
     {
       why: "files that are missing or not PEM",

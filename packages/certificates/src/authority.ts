@@ -77,6 +77,15 @@ export function openAuthority(authority: IssuedCertificate): Authority {
   };
 }
 
+const PLACEHOLDER_VALID_MS = 86_400_000;
+
+/** A certificate that no client trusts and its authority, to listen before the real one is known. */
+export function createPlaceholder(nowMs: number): IssuedCertificate & { readonly authority: string } {
+  const validity = { from: new Date(nowMs - PLACEHOLDER_VALID_MS), to: new Date(nowMs + PLACEHOLDER_VALID_MS) };
+  const authority = createAuthority("placeholder", validity);
+  return { ...authority.issue({ commonName: "placeholder" }, validity), authority: authority.certificate };
+}
+
 interface CertificateBody {
   readonly issuer: Buffer;
   readonly subject: Buffer;

@@ -32,6 +32,11 @@ export { configHelp, configValidateHelp } from "./output/help.ts";
 export { configReference } from "./output/reference.ts";
 export { logLevelKind, loggingVariables, tracingVariables, type LogLevelSetting } from "./schema/standard-variables.ts";
 export { invalid, type Kind } from "./kinds/kind.ts";
-export { clientNamesKind, type ClientNameSetting } from "./kinds/client-names.ts";
+export {
+  clientNamesKind,
+  reporterNamesKind,
+  type ClientNameSetting,
+  type ReporterSetting,
+} from "./kinds/client-names.ts";
 export { intKind, urlKind } from "./kinds/scalar-kinds.ts";
 export { maskText } from "./output/mask.ts";

@@ -2,9 +2,10 @@
  * gRPC as promises, faults and AbortSignals, on grpc-js and protobuf-es.
  *
  * Reading order: call (context of a call), handlers, server, one-port (gRPC, gRPC-Web and HTTP on one port), grpc-web/,
- * client, and the two services of every server: health-service and reflection-service.
+ * client, the two services of every server: health-service and reflection-service, and certificate-expiry.
  */
 export type { Call, CallHead, Peer } from "./call.ts";
+export { CertificateExpiry, type CertificateUse } from "./certificate-expiry.ts";
 export { readPeerCertificate, rulesOfCertificate, type ClientName, type PeerCertificate } from "./peer-certificate.ts";
 export { bindService, type BoundService, type Handlers } from "./handlers.ts";
 export { readHttpHead } from "./server-call.ts";

@@ -53,6 +53,7 @@ export { startOtelCollector, type OtelCollectorUnderTest } from "./tracing/start
 export { startMetricsApi, type MetricsApi, type PodUsage } from "./kubernetes/start-metrics-api.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";
+export { addGatewayKinds } from "./gateway/gateway-kinds.ts";
 export { addScaledObjectKind, removeScaledObjectKind } from "./keda/keda-kinds.ts";
 export { startKeda, type KedaUnderTest } from "./keda/start-keda.ts";
 export { addMonitorKinds, removeMonitorKinds } from "./prometheus/monitor-kinds.ts";

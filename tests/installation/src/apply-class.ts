@@ -39,6 +39,14 @@ export async function applyClass(folder: string, pm: { address: string }, token:
   });
 }
 
+/** The reports of classes that the package manager accepted, from its metrics port. */
+export async function acceptedReports(pm: { address: string }): Promise<number> {
+  const metrics = await (await fetch(`http://${pm.address}:9088/metrics`)).text();
+  const [, count = "0"] =
+    /^grpc_server_handled_total\{[^}]*ReportDeploymentStatus[^}]*code="OK"[^}]*\} (\d+)/m.exec(metrics) ?? [];
+  return Number(count);
+}
+
 /** What the package manager says about its connection to the cluster `local`. */
 export async function clusterHealth(pm: { address: string }, token: string): Promise<string> {
   const url = `http://${pm.address}:8080/api/v1/clusters/local/health?refresh=true`;

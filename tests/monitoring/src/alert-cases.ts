@@ -60,6 +60,14 @@ const pmRequests = (share: number, operation = "getDeployment"): InputSeries[] =
 
 const BOTH = ["critical", "warning"] as const;
 
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+/** Time starts at 0 in these tests. */
+const certificate = (from: number, to: number, labels: string): InputSeries[] => [
+  steady(`oaas_certificate_start_timestamp_seconds{${CRM},${labels}}`, from),
+  steady(`oaas_certificate_expiry_timestamp_seconds{${CRM},${labels}}`, to),
+];
+
 /** One case per alert and severity at least, each for 80 minutes, at one sample per minute. */
 export const ALERT_CASES: readonly AlertCase[] = [
   {
@@ -176,6 +184,35 @@ export const ALERT_CASES: readonly AlertCase[] = [
     severities: ["warning"],
     fires: [steady(`oaas_config_last_reload_successful{${CRM}}`, 0)],
     quiet: [steady(`oaas_config_last_reload_successful{${CRM}}`, 1)],
+  },
+  {
+    alert: "CertificateExpires",
+    severities: BOTH,
+    // After 80 minutes, 20 minutes of 90 days are left. A daily one expired.
+    fires: certificate(-90 * DAY, 100 * 60, 'use="client",peer="edge"'),
+    quiet: [
+      ...certificate(-60 * DAY, 30 * DAY, 'use="server"'),
+      // An hour of 24 would be late, 6 hours are not.
+      ...certificate(-17 * HOUR, 7 * HOUR, 'use="client",peer="edge"'),
+      // A year of ten.
+      ...certificate(-9 * 365 * DAY, 365 * DAY, 'use="authority"'),
+    ],
+  },
+  {
+    alert: "CertificateExpires",
+    severities: ["warning"],
+    fires: certificate(-80 * DAY, 10 * DAY, 'use="server"'),
+    quiet: certificate(-70 * DAY, 22 * DAY, 'use="server"'),
+  },
+  {
+    alert: "CertificateExpires",
+    severities: BOTH,
+    fires: certificate(-24 * HOUR, 0, 'use="issued",peer="oprc-pm"'),
+    // Renewed ten minutes ago.
+    quiet: [
+      series(`oaas_certificate_start_timestamp_seconds{${CRM},use="server"}`, `${-90 * DAY}x69 3600x20`),
+      series(`oaas_certificate_expiry_timestamp_seconds{${CRM},use="server"}`, `6000x69 ${90 * DAY}x20`),
+    ],
   },
   {
     alert: "EnforcementAtMaximum",

@@ -1,8 +1,9 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import {
   eventually,
   freePorts,
+  makeAuthority,
   makeRunFolder,
   startKubeTarget,
   startPrometheus,
@@ -39,6 +40,7 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
       await startKubeTarget({ controllerManager: true, scheduler: true, kwokNodes: 2, crdFiles }, "embedded"),
     );
     await kube.kubectl(["create", "namespace", "team-a"]);
+    const files = writeCertificates(folder.path);
     const pm = stack.use(
       await runPm({
         folder: folder.path,
@@ -46,7 +48,7 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
           SERVER_PORT: String(pmPort),
           GRPC_PORT: String(pmGrpcPort),
           STORAGE_TYPE: "memory",
-          CRM_CLUSTERS_JSON: JSON.stringify({ east: { url: `http://127.0.0.1:${crmPort}` } }),
+          CRM_CLUSTERS_JSON: JSON.stringify({ east: { url: `https://localhost:${crmPort}`, tls: files.pm } }),
           CRM_HEALTH_CHECK_INTERVAL: "500ms",
           DEPLOY_RECONCILE_INTERVAL: "1s",
           ...TRACED,
@@ -65,6 +67,7 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
       OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
       OPRC_CRM_PM_URL: `http://127.0.0.1:${pmGrpcPort}`,
       OPRC_CRM_PROM_URL: prometheus.url,
+      ...files.crm,
       OPRC_CRM_ANALYZER_INTERVAL_SECS: "1",
       OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true",
       OPRC_CRM_ENFORCEMENT_MODE: "full",
@@ -86,6 +89,31 @@ export async function startMonitoredPlatform(): Promise<MonitoredPlatform> {
     await stack.disposeAsync();
     throw error;
   }
+}
+
+/** Certificates for mutual TLS from the package manager to the class runtime manager, as settings of both. */
+function writeCertificates(folder: string) {
+  const authority = makeAuthority("platform");
+  const write = (name: string, text: string): string => {
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const ca = write("ca.crt", authority.certificate);
+  const [server, client] = ["oprc-crm", "oprc-pm"].map((commonName) => {
+    const { certificate, key } = authority.issue({ commonName, hosts: ["localhost"] });
+    return [write(`${commonName}.crt`, certificate), write(`${commonName}.key`, key)] as const;
+  });
+  return {
+    pm: { ca_cert: ca, client_cert: client?.[0], client_key: client?.[1] },
+    crm: {
+      OPRC_CRM_SECURITY_MTLS: "true",
+      OPRC_CRM_SECURITY_TLS_CERT_FILE: server?.[0] ?? "",
+      OPRC_CRM_SECURITY_TLS_KEY_FILE: server?.[1] ?? "",
+      OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: ca,
+      OPRC_CRM_SECURITY_TLS_CLIENT_NAMES: "CN:oprc-pm=deployer",
+    },
+  };
 }
 
 /** Spans are recorded, for exemplars; no one receives them. */

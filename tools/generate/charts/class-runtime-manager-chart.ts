@@ -1,5 +1,5 @@
 import { crmConfig } from "../../../apps/class-runtime-manager/src/config.ts";
-import { metricsValues, networkPolicy, podValues, secretKey } from "./common-values.ts";
+import { extraEnvTemplate, metricsValues, networkPolicy, podValues, secretKey } from "./common-values.ts";
 import { choice, flag, group, labels, list, text, whole, type Chart } from "./model.ts";
 import { rolesTemplate } from "./roles.ts";
 import { settingValues } from "./settings.ts";
@@ -37,6 +37,12 @@ const MANAGED = [
   "OPRC_CRM_SELF_SIGNED_SERVER_NAMES",
   "OPRC_CRM_SELF_SIGNED_CLIENT_NAME",
   "OPRC_CRM_SELF_SIGNED_VALID",
+  "OPRC_CRM_PM_URL",
+  "OPRC_CRM_PM_TOKEN",
+  "OPRC_CRM_PM_TLS_SOURCE",
+  "OPRC_CRM_PM_TLS_CA_FILE",
+  "OPRC_CRM_PM_TLS_CERT_FILE",
+  "OPRC_CRM_PM_TLS_KEY_FILE",
 ];
 
 export function classRuntimeManagerChart(root: string): Chart {
@@ -92,6 +98,25 @@ export function classRuntimeManagerChart(root: string): Chart {
         "Bearer tokens of callers, one per line. They are required in addition to a certificate.",
         "token",
       ),
+      reports: group("Status and metrics of classes for the package manager. `clusterName` is the cluster in them.", {
+        url: text(
+          "Port for reports of the package manager, for example `https://oprc-pm:8081`. Default: no reports.",
+          "",
+          {
+            pattern: "^(https?://.+)?$",
+          },
+        ),
+        tls: choice(
+          "Certificates for https. provider: those of `certificates`, mutual TLS. secret: `tlsSecret`. public: public authorities, and no client certificate.",
+          "provider",
+          ["provider", "secret", "public"],
+        ),
+        tlsSecret: text("tls secret: Secret with `ca.crt`, `tls.crt` and `tls.key`."),
+        tokenSecret: secretKey(
+          "Token of the role `reporter@<clusterName>`, if the package manager does not accept the certificate alone.",
+          "token",
+        ),
+      }),
       ...metricsValues("PodMonitor"),
       networkPolicy: networkPolicy(
         "package managers: pods named oprc-pm in this namespace, and in namespaces with the label oaas.io/package-manager=true",
@@ -111,6 +136,9 @@ export function classRuntimeManagerChart(root: string): Chart {
       "Install one release per cluster, after the chart `oaas-crds`; the objects have fixed names, so that a second release is",
       "rejected. Guides: [install](../../../docs/guides/install.md), [certificates](../../../docs/guides/certificates.md).",
     ].join("\n"),
-    files: { "templates/roles.yaml": rolesTemplate(root) },
+    files: {
+      "templates/roles.yaml": rolesTemplate(root),
+      "templates/_extra-env.tpl": extraEnvTemplate("oprc-crm", MANAGED),
+    },
   };
 }

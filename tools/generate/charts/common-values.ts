@@ -7,6 +7,23 @@ const PULL_SECRETS = list("Secrets for the registry: `[{name}]`.", {
   additionalProperties: false,
 });
 
+/** Rejects variables that the chart sets: the last one of a name would win, for example one that disables authentication. */
+export function extraEnvTemplate(helper: string, managed: readonly string[]): string {
+  return [
+    "{{- /* Generated from tools/generate/charts by `npm run generate`. Do not edit. */}}",
+    `{{- define "${helper}.extraEnv" -}}`,
+    `{{- $own := list ${managed.map((name) => `"${name}"`).join(" ")} }}`,
+    "{{- range .Values.extraEnv }}",
+    '{{- if or (has .name $own) (has (trimSuffix "_FILE" .name) $own) }}',
+    '{{- fail (printf "extraEnv sets %s, which the chart sets itself: use the value of the chart for it" .name) }}',
+    "{{- end }}",
+    "{{- end }}",
+    "{{- with .Values.extraEnv }}{{ toYaml . }}{{ end }}",
+    "{{- end }}",
+    "",
+  ].join("\n");
+}
+
 /** The values of every chart that runs pods. */
 export function podValues(image: string, resources: object): Values {
   return {
@@ -21,8 +38,26 @@ export function podValues(image: string, resources: object): Values {
     resources: object("Requests and limits of the container.", resources),
     nodeSelector: labels("Labels of the nodes to run on."),
     tolerations: list("Tolerations of the pods.", { type: "object" }),
-    affinity: object("Affinity of the pods. Default: replicas are spread over nodes."),
+    affinity: object("Affinity of the pods."),
+    topologySpreadConstraints: list("How pods are spread. Default: over nodes, if possible.", {
+      type: "object",
+      required: ["maxSkew", "topologyKey", "whenUnsatisfiable"],
+    }),
     priorityClassName: text("Priority class of the pods."),
+    extraEnv: list(
+      "More environment variables, for example `NODE_EXTRA_CA_CERTS`. Settings of the program belong into `settings`.",
+      { type: "object", required: ["name"], properties: { name: { type: "string", minLength: 1 } } },
+    ),
+    extraVolumes: list("More volumes of the pods.", {
+      type: "object",
+      required: ["name"],
+      properties: { name: { type: "string", pattern: "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" } },
+    }),
+    extraVolumeMounts: list("More mounts of the container.", {
+      type: "object",
+      required: ["name", "mountPath"],
+      properties: { name: { type: "string", minLength: 1 }, mountPath: { type: "string", pattern: "^/" } },
+    }),
     podLabels: labels("More labels of the pods."),
     podAnnotations: labels("More annotations of the pods."),
     serviceAccount: group("The service account.", { annotations: labels("Its annotations.") }),

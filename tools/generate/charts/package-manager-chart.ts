@@ -1,5 +1,5 @@
 import { pmConfig } from "../../../apps/package-manager/src/config.ts";
-import { metricsValues, networkPolicy, podValues, secretKey } from "./common-values.ts";
+import { extraEnvTemplate, metricsValues, networkPolicy, podValues, secretKey } from "./common-values.ts";
 import { choice, flag, group, labels, list, text, whole, type Chart, type Value } from "./model.ts";
 import { SECRET_KEY, settingValues } from "./settings.ts";
 
@@ -31,6 +31,10 @@ const MANAGED = [
   "OPRC_PM_SECURITY_TLS_CERT_FILE",
   "OPRC_PM_SECURITY_TLS_KEY_FILE",
   "OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE",
+  "OPRC_PM_SECURITY_GRPC_TLS_CERT_FILE",
+  "OPRC_PM_SECURITY_GRPC_TLS_KEY_FILE",
+  "OPRC_PM_SECURITY_GRPC_TLS_CLIENT_CA_FILE",
+  "OPRC_PM_SECURITY_GRPC_TLS_REPORTERS",
 ];
 
 const CLUSTERS: Value = {
@@ -55,6 +59,26 @@ const CLUSTERS: Value = {
   },
 };
 
+const NAME = { type: "string", minLength: 1, maxLength: 253 };
+
+/** A reference to a Gateway, as the Gateway API defines it. */
+const PARENT_REF = {
+  type: "object",
+  additionalProperties: false,
+  required: ["name"],
+  properties: {
+    name: NAME,
+    namespace: { type: "string", minLength: 1, maxLength: 63 },
+    sectionName: NAME,
+    port: { type: "integer", minimum: 1, maximum: 65_535 },
+    group: { type: "string", maxLength: 253 },
+    kind: { type: "string", minLength: 1, maxLength: 63 },
+  },
+};
+
+/** DNS names, also with a wildcard as the first label. */
+const HOST_NAME = "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+
 export function packageManagerChart(): Chart {
   return {
     name: "oaas-package-manager",
@@ -66,6 +90,13 @@ export function packageManagerChart(): Chart {
         type: choice("sqlite: one replica with a volume. etcd: several replicas.", "sqlite", ["sqlite", "etcd"]),
         size: text("Size of the volume (sqlite).", "2Gi", { pattern: "^[0-9.]+([KMGT]i?)?$" }),
         storageClassName: text("Storage class of the volume (sqlite). Default: that of the cluster."),
+        annotations: labels("Annotations of the claim of the volume (sqlite), for example for backups."),
+        whenDeleted: choice(
+          "What happens to the volume when the release is uninstalled (sqlite). Delete: all data is lost.",
+          "Retain",
+          ["Retain", "Delete"],
+        ),
+        existingClaim: text("A claim that exists, instead of a new one (sqlite)."),
         etcd: group("The etcd cluster (etcd).", {
           endpoints: list("Members, for example `https://etcd-0.etcd:2379`.", { type: "string", minLength: 1 }),
           prefix: text("Prefix of every key.", "/oaas/pm", { minLength: 1 }),
@@ -102,8 +133,22 @@ export function packageManagerChart(): Chart {
       }),
       httpRoute: group("An HTTPRoute of the Gateway API.", {
         enabled: flag("Creates it.", false),
-        parentRefs: list("Gateways.", { type: "object", required: ["name"] }),
-        hostnames: list("Host names.", { type: "string", minLength: 1 }),
+        parentRefs: list(
+          "Gateways: `name`, and optionally `namespace`, `sectionName` (a listener), `port`.",
+          PARENT_REF,
+        ),
+        hostnames: list("Host names.", { type: "string", maxLength: 253, pattern: HOST_NAME }),
+      }),
+      reports: group("The port 8081 for reports of class runtime managers, over gRPC with mutual TLS.", {
+        enabled: flag("Opens it.", false),
+        tlsSecret: text("Secret with `tls.crt`, `tls.key`, and in `ca.crt` the authorities of class runtime managers."),
+        reporters: text(
+          "Client certificates of class runtime managers with their clusters, for example `CN:oprc-crm=local`. Others need a token of the role `reporter@<cluster>`.",
+        ),
+        from: list(
+          "More peers that may report, for example a namespaceSelector. Default: pods named oprc-crm in this namespace, and in namespaces with the label oaas.io/class-runtime-manager=true.",
+          { type: "object" },
+        ),
       }),
       ...metricsValues("ServiceMonitor"),
       networkPolicy: networkPolicy(
@@ -121,5 +166,6 @@ export function packageManagerChart(): Chart {
       "Install one release per organisation. Objects have fixed names, so that a namespace has one package manager.",
       "Guides: [install](../../../docs/guides/install.md), [certificates](../../../docs/guides/certificates.md).",
     ].join("\n"),
+    files: { "templates/_extra-env.tpl": extraEnvTemplate("oprc-pm", MANAGED) },
   };
 }

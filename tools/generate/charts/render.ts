@@ -71,7 +71,7 @@ function valuesSchema(chart: Chart): object {
   // Values of a dependency are checked by its own schema.
   const open = new Set((chart.dependencies ?? []).map(({ alias, name }) => alias ?? name));
   const own = Object.entries(properties).map(([key, schema]) =>
-    open.has(key) ? [key, { ...schema, additionalProperties: true }] : [key, schema],
+    open.has(key) ? [key, opened(schema)] : [key, schema],
   );
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -85,6 +85,18 @@ function valuesSchema(chart: Chart): object {
     },
   };
 }
+
+/** Allows further properties at every level. */
+function opened<T extends object>(schema: T): T {
+  const entries = Object.entries(schema).map(([key, value]) => {
+    if (key === "additionalProperties") return [key, true];
+    return [key, isObject(value) ? opened(value) : value];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 interface GroupSchema {
   readonly type: "object";

@@ -1,4 +1,4 @@
-import { flag, group, type Chart } from "./model.ts";
+import { flag, group, text, type Chart } from "./model.ts";
 
 export const umbrellaChart: Chart = {
   name: "oaas",
@@ -16,7 +16,13 @@ export const umbrellaChart: Chart = {
     }),
     classRuntimeManager: group(
       "Values of the chart [oaas-class-runtime-manager](../oaas-class-runtime-manager/README.md).",
-      { enabled: flag("Installs the class runtime manager.", true) },
+      {
+        enabled: flag("Installs the class runtime manager.", true),
+        clusterName: text("Name of this cluster, as in `packageManager.clusters`.", "local"),
+        reports: group("Reports to the package manager.", {
+          url: text("Its port for reports. Empty: no reports.", "https://oprc-pm:8081"),
+        }),
+      },
     ),
     packageManager: group("Values of the chart [oaas-package-manager](../oaas-package-manager/README.md).", {
       enabled: flag("Installs the package manager.", true),
@@ -27,6 +33,11 @@ export const umbrellaChart: Chart = {
         },
         schema: { type: "object" },
       },
+      reports: group("Reports of class runtime managers.", {
+        enabled: flag("Opens the port for them.", true),
+        tlsSecret: text("Secret with the certificate of the port.", "oprc-pm-tls"),
+        reporters: text("Class runtime managers that report with their certificate.", "CN:oprc-crm=local"),
+      }),
     }),
   },
   readme: [

@@ -1,4 +1,5 @@
 import type { Generator } from "../generator.ts";
+import { CERTIFICATE_RULES } from "./alerts/certificates.ts";
 import { CLASS_RUNTIME_MANAGER_RULES } from "./alerts/class-runtime-manager.ts";
 import { CLASS_RULES } from "./alerts/classes.ts";
 import { CONFIGURATION_RULES } from "./alerts/configuration.ts";
@@ -23,6 +24,7 @@ export const RULES: readonly RuleGroup[] = [
   ...PACKAGE_MANAGER_RULES,
   ...CLASS_RUNTIME_MANAGER_RULES,
   ...CONFIGURATION_RULES,
+  ...CERTIFICATE_RULES,
   ...CLASS_RULES,
   ...ENFORCEMENT_RULES,
 ];

@@ -102,7 +102,7 @@ ${table(["Verbs", "Path", "Requires", ...STACK_CREDENTIALS], page)}
 
 Methods of the class runtime manager, and \`PackageService\` of the package manager. The class runtime manager has tokens
 and certificates with the roles viewer and deployer. \`reporter\`: only the class runtime manager of that cluster, with a
-token of the role \`reporter@<cluster>\`.
+token of the role \`reporter@<cluster>\`, or a client certificate that \`OPRC_PM_SECURITY_GRPC_TLS_REPORTERS\` binds to it.
 
 ${table(["Service", "Method", "Requires"], methods)}
 `;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { PackageService, METADATA_KEYS } from "@oaas/contracts/grpc";
 import { failedPrecondition, type Clock } from "@oaas/foundation";
-import { RpcChannel, type ChannelTls } from "@oaas/rpc";
+import { RpcChannel, type CertificateExpiry, type ChannelTls, type RpcClient } from "@oaas/rpc";
 import type { CrmConfig } from "../config.ts";
 import type { ReportSink } from "../reporting/reports.ts";
 
@@ -10,15 +10,23 @@ export interface PmReportSinkOptions {
   readonly clock: Clock;
   /** Read for each call. */
   readonly token: () => string | undefined;
+  /** The certificates, instead of those in files; read for each connection. Throws unavailable while there are none. */
+  readonly certificates?: (() => ChannelTls) | undefined;
+  readonly expiry: CertificateExpiry;
 }
 
 const DEFAULT_PORT = { "http:": "80", "https:": "443" } as const;
 
-/** Sends reports to the package manager over gRPC. A reconnect loads the certificate files again. */
-export function createPmReportSink({ config, clock, token }: PmReportSinkOptions): ReportSink & { close(): void } {
+/**
+ * Sends reports to the package manager over gRPC. A reconnect loads the certificates again. Throws if they are in files that
+ * cannot be read.
+ */
+export function createPmReportSink(options: PmReportSinkOptions): ReportSink & { close(): void } {
+  const { config, clock, token, certificates, expiry } = options;
   const url = new URL(config.url);
   const connect = (): RpcChannel => {
-    const tls = url.protocol === "https:" ? tlsOf(config) : undefined;
+    const tls = url.protocol === "https:" ? (certificates?.() ?? tlsOf(config)) : undefined;
+    if (tls?.certificate !== undefined) expiry.show({ use: "client", peer: "package-manager" }, tls.certificate);
     return new RpcChannel({
       name: "the package manager",
       address: `${url.hostname}:${url.port || DEFAULT_PORT[url.protocol as keyof typeof DEFAULT_PORT]}`,
@@ -28,17 +36,19 @@ export function createPmReportSink({ config, clock, token }: PmReportSinkOptions
       ...(tls ? { tls } : {}),
     });
   };
-  let channel = connect();
+  // Certificates of the manager are created after it started.
+  let channel = certificates === undefined ? connect() : undefined;
+  const client = (): RpcClient<typeof PackageService> => (channel ??= connect()).client(PackageService);
   return {
     status: async (report, correlationId, signal) => {
       const headers = correlationId === undefined ? {} : { [METADATA_KEYS.correlationId]: correlationId };
-      await channel.client(PackageService).reportDeploymentStatus(report, { signal, headers });
+      await client().reportDeploymentStatus(report, { signal, headers });
     },
     metrics: async (report, signal) => {
-      await channel.client(PackageService).reportRuntimeMetrics(report, { signal });
+      await client().reportRuntimeMetrics(report, { signal });
     },
     reconnect: () => {
-      if (url.protocol !== "https:") return;
+      if (url.protocol !== "https:" || channel === undefined) return;
       const old = channel;
       try {
         channel = connect();
@@ -48,7 +58,7 @@ export function createPmReportSink({ config, clock, token }: PmReportSinkOptions
       }
       old.close();
     },
-    close: () => channel.close(),
+    close: () => channel?.close(),
   };
 }
 

@@ -2,7 +2,8 @@ import type { TlsOptions } from "node:tls";
 import { X509Certificate } from "node:crypto";
 import { conflict, failedPrecondition } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import { createRecordingLogger } from "@oaas/observability/testing";
+import { createRecordingLogger, createRecordingMeter } from "@oaas/observability/testing";
+import { CertificateExpiry } from "@oaas/rpc";
 import { expect, test } from "vitest";
 import type { CertificateSet, SecretData } from "./renew.ts";
 import { SelfSignedCertificates, type CertificateStore } from "./self-signed-certificates.ts";
@@ -13,6 +14,7 @@ const MINUTE_MS = 60_000;
 class TestSecrets {
   readonly ambient = virtualAmbient(1);
   readonly logs = createRecordingLogger();
+  readonly meter = createRecordingMeter();
   problem: string | undefined;
   writes = 0;
   parts: Record<keyof CertificateSet, { data: SecretData; version: number }> = {
@@ -51,6 +53,7 @@ class TestSecrets {
       store: this.store,
       rules: { validMs: 60 * MINUTE_MS, serverNames: ["oprc-crm"], clientName: "oprc-pm" },
       mtls: true,
+      expiry: new CertificateExpiry(this.meter),
     });
     const applied: TlsOptions[] = [];
     certificates.start((options) => applied.push(options));
@@ -127,5 +130,41 @@ test("keeps serving with the loaded certificate while the API server does not re
   await secrets.ambient.time.advance(50 * MINUTE_MS);
   expect(certificates.problem).toBeUndefined();
   expect(applied).toHaveLength(1);
+  await secrets.close();
+});
+
+test("is a client with the certificate of the server, as soon as there is one", async () => {
+  const secrets = new TestSecrets();
+  secrets.problem = "Secret oaas-authority does not exist";
+  const { certificates } = secrets.start();
+  await secrets.ambient.time.advance(1);
+  expect(() => certificates.clientTls()).toThrow("Secret oaas-authority does not exist");
+  secrets.problem = undefined;
+  await secrets.ambient.time.advance(MINUTE_MS);
+  const { server } = secrets.parts;
+  expect(certificates.clientTls()).toEqual({
+    certificate: server.data["tls.crt"],
+    key: server.data["tls.key"],
+    ca: server.data["ca.crt"],
+  });
+  await secrets.close();
+});
+
+test("shows when the certificates expire, and that renewal fails", async () => {
+  const secrets = new TestSecrets();
+  const left = (use: string, peer = ""): number => {
+    const expiresAt = secrets.meter.value("oaas_certificate_expiry_timestamp_seconds", { use, peer }) ?? 0;
+    return Math.round(expiresAt * 1000 - secrets.ambient.clock.now()) / MINUTE_MS;
+  };
+  secrets.start();
+  await secrets.ambient.time.advance(1);
+  expect(left("server")).toBeCloseTo(60, 1);
+  expect(left("issued", "oprc-pm")).toBeCloseTo(60, 1);
+  expect(left("authority")).toBeGreaterThan(3600 * 1440);
+  await secrets.ambient.time.advance(50 * MINUTE_MS);
+  expect(left("server")).toBeGreaterThan(40);
+  secrets.problem = "the API server does not respond";
+  await secrets.ambient.time.advance(70 * MINUTE_MS);
+  expect(left("server")).toBeLessThan(0);
   await secrets.close();
 });

@@ -1,7 +1,8 @@
 import type { TlsOptions } from "node:tls";
-import { createAuthority } from "@oaas/certificates";
-import { Fault, sleep, startDeadline, type Ambient } from "@oaas/foundation";
+import { createPlaceholder } from "@oaas/certificates";
+import { Fault, sleep, startDeadline, unavailable, type Ambient } from "@oaas/foundation";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
+import type { CertificateExpiry, ChannelTls } from "@oaas/rpc";
 import { firstExpiryMs, renewCertificates, type CertificateRules, type CertificateSet } from "./renew.ts";
 
 /** Stored certificates with the version that a write must match. */
@@ -29,13 +30,13 @@ export interface SelfSignedOptions {
   /** Whether clients must present a certificate. */
   readonly mtls: boolean;
   readonly logger?: Logger;
+  readonly expiry?: CertificateExpiry;
 }
 
 /** How often the stored certificates are read: another replica may have renewed them. */
 const CHECK_MS = 30_000;
 const RETRY_MS = 2_000;
 const TIMEOUT_MS = 10_000;
-const PLACEHOLDER_VALID_MS = 86_400_000;
 
 /** The authority is stored first: certificates that it did not sign are replaced, so that a crash in between is repaired. */
 const ORDER = ["authority", "server", "client"] as const;
@@ -65,13 +66,17 @@ export class SelfSignedCertificates {
     return this.#served === undefined ? this.#problem : undefined;
   }
 
+  /** The certificate of this manager as a client, and the authorities of its peers. Throws unavailable until it is loaded. */
+  clientTls(): Required<Pick<ChannelTls, "ca" | "certificate" | "key">> {
+    if (this.#served === undefined) throw unavailable("certificates", this.#problem ?? "");
+    const { "ca.crt": ca = "", "tls.crt": certificate = "", "tls.key": key = "" } = this.#served;
+    return { ca, certificate, key };
+  }
+
   /** TLS options that no client trusts. */
   placeholder(): TlsOptions {
-    const nowMs = this.#options.ambient.clock.now();
-    const validity = { from: new Date(nowMs - PLACEHOLDER_VALID_MS), to: new Date(nowMs + PLACEHOLDER_VALID_MS) };
-    const authority = createAuthority("placeholder", validity);
-    const { certificate, key } = authority.issue({ commonName: "placeholder" }, validity);
-    return this.#tlsOptions({ "tls.crt": certificate, "tls.key": key, "ca.crt": authority.certificate });
+    const { certificate, key, authority } = createPlaceholder(this.#options.ambient.clock.now());
+    return this.#tlsOptions({ "tls.crt": certificate, "tls.key": key, "ca.crt": authority });
   }
 
   /** Keeps the certificates valid until `close`, and applies each new one. */
@@ -108,6 +113,7 @@ export class SelfSignedCertificates {
           first_expiry: new Date(firstExpiryMs(renewed)).toISOString(),
         });
       }
+      this.#showExpiry(renewed);
       this.#serve(renewed.server, apply);
       return true;
     } catch (thrown) {
@@ -119,6 +125,13 @@ export class SelfSignedCertificates {
       this.#problem = fault.message;
       return false;
     }
+  }
+
+  #showExpiry({ authority, server, client }: CertificateSet): void {
+    const { expiry, rules } = this.#options;
+    expiry?.show({ use: "authority" }, authority["tls.crt"] ?? "");
+    expiry?.show({ use: "server" }, server["tls.crt"] ?? "");
+    expiry?.show({ use: "issued", peer: rules.clientName }, client["tls.crt"] ?? "");
   }
 
   #serve(server: CertificateSet["server"], apply: (options: TlsOptions) => void): void {

@@ -1,5 +1,6 @@
 import { ROLES, type Role } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
+import type { ClusterName } from "@oaas/models";
 import { rulesOfCertificate, type ClientName, type PeerCertificate } from "@oaas/rpc";
 import { unauthenticated, type Caller } from "./caller.ts";
 import { looksLikeJwt, type OidcCallers } from "./oidc.ts";
@@ -58,6 +59,25 @@ export function certificateAuthenticator(
     if (bearer === undefined) return own;
     const caller = await bearer(sent);
     return rankOf(caller) <= rankOf(own) ? caller : { ...caller, role: own.role };
+  };
+}
+
+/** A cluster for which client certificates with a name may report. */
+export interface Reporter {
+  readonly name: string;
+  readonly cluster: string;
+}
+
+/**
+ * Accepts class runtime managers by their client certificate, for reports of their cluster and nothing else. A client that
+ * sends a token, or has another name, authenticates with `next`.
+ */
+export function reporterAuthenticator(reporters: readonly Reporter[], next: Authenticator): Authenticator {
+  return async (sent) => {
+    const names = sent.authorization === undefined ? (sent.certificate()?.names ?? []) : [];
+    const reporter = reporters.find(({ name }) => names.includes(name));
+    if (reporter === undefined) return next(sent);
+    return { name: reporter.name, role: "public", reportsFor: reporter.cluster as ClusterName };
   };
 }
 

@@ -48,7 +48,7 @@ export function assertReporter(caller: Caller, cluster: string, action: string):
   if (caller.reportsFor === "any" || caller.reportsFor === cluster) return;
   throw new Fault(
     { kind: "permission-denied", action },
-    `${callerLabel(caller)} may not report for cluster "${cluster}"; ${action} needs a token of the role reporter@${cluster}`,
+    `${callerLabel(caller)} may not report for cluster "${cluster}"; ${action} needs a token of the role reporter@${cluster}, or a certificate that OPRC_PM_SECURITY_GRPC_TLS_REPORTERS lists for it`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Ambient } from "@oaas/foundation";
+import type { Ambient, Clock, Fault } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openEtcdStore } from "@oaas/storage/etcd";
@@ -33,7 +33,9 @@ export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambie
     endpoints: storage.etcdEndpoints.map((endpoint) => (endpoint.includes("://") ? endpoint : scheme + endpoint)),
     keyPrefix: storage.etcdPrefix.endsWith("/") ? storage.etcdPrefix : `${storage.etcdPrefix}/`,
     timeoutMs: storage.etcdTimeoutMs,
-    onIncident: ({ what, endpoint, fault }) => logger.warn(`etcd: ${what}`, { endpoint, fault }),
+    onIncident: withoutRepeats(ambient.clock, ({ what, endpoint, fault }) =>
+      logger.warn(`etcd: ${what}`, { endpoint, fault }),
+    ),
     ...(username === undefined || password === undefined ? {} : { auth: { username, password } }),
     ...(storage.etcdTls
       ? {
@@ -46,4 +48,23 @@ export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambie
         }
       : {}),
   });
+}
+
+const REPEATED_MS = 30_000;
+
+/** Passes on the same incident at most every half minute: an etcd that is down causes several per second. */
+function withoutRepeats<I extends { readonly what: string; readonly endpoint?: string; readonly fault: Fault }>(
+  clock: Clock,
+  log: (incident: I) => void,
+): (incident: I) => void {
+  const loggedMs = new Map<string, number>();
+  return (incident) => {
+    const id = `${incident.what} ${incident.endpoint ?? ""} ${incident.fault.message}`;
+    const nowMs = clock.monotonic();
+    if (nowMs - (loggedMs.get(id) ?? Number.NEGATIVE_INFINITY) < REPEATED_MS) return;
+    // Messages are few; forget the old ones anyway.
+    for (const [known, atMs] of loggedMs) if (nowMs - atMs >= REPEATED_MS) loggedMs.delete(known);
+    loggedMs.set(id, nowMs);
+    log(incident);
+  };
 }

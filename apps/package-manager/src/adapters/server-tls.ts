@@ -3,13 +3,33 @@ import { readFileSync } from "node:fs";
 import type { TlsOptions } from "node:tls";
 import { Fault, invalidArgument, type Timers, type Violation } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
-import type { PmConfig } from "../config.ts";
+import type { CertificateExpiry } from "@oaas/rpc";
 
-/** The TLS of the listeners, from files that may be replaced while the process runs. */
+/** The TLS of a listener, from files that may be replaced while the process runs. */
 export interface ServerTls {
   readonly options: TlsOptions;
+  /** Why the files as they are now are not in use; undefined if they are. */
+  problem(): string | undefined;
   /** Applies replaced files to new connections. Invalid ones are logged and not applied. Returns the function to stop. */
   follow(apply: (options: TlsOptions) => void): () => void;
+}
+
+export interface ServerTlsFiles {
+  /** The prefix of the settings that name the files. */
+  readonly prefix: string;
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly clientCaFile?: string | undefined;
+}
+
+export interface ServerTlsOptions {
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly expiry: CertificateExpiry;
+  /** The clients, where there are several listeners. */
+  readonly peer?: string;
+  /** Options with which every client is rejected, until the files are valid. By default invalid files stop the start. */
+  readonly untilValid?: () => TlsOptions;
 }
 
 interface TlsFile {
@@ -21,20 +41,40 @@ const CHECK_INTERVAL_MS = 2_000;
 
 /** Loads the certificates that the configuration names; undefined without any. Throws all violations of the files. */
 export function openServerTls(
-  { certFile, keyFile, clientCaFile }: PmConfig["security"],
-  { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
+  { prefix, certFile, keyFile, clientCaFile }: ServerTlsFiles,
+  { timers, logger, expiry, peer = "", untilValid }: ServerTlsOptions,
 ): ServerTls | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
-  const cert = { setting: "OPRC_PM_SECURITY_TLS_CERT_FILE", file: certFile };
-  const key = { setting: "OPRC_PM_SECURITY_TLS_KEY_FILE", file: keyFile };
-  const ca =
-    clientCaFile === undefined ? undefined : { setting: "OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE", file: clientCaFile };
-  const load = (): TlsOptions => loadTls(cert, key, ca);
+  const cert = { setting: `${prefix}_CERT_FILE`, file: certFile };
+  const key = { setting: `${prefix}_KEY_FILE`, file: keyFile };
+  const ca = clientCaFile === undefined ? undefined : { setting: `${prefix}_CLIENT_CA_FILE`, file: clientCaFile };
+  let problem: string | undefined;
+  const load = (): TlsOptions => {
+    const options = loadTls(cert, key, ca);
+    expiry.show({ use: "server", peer }, String(options.cert));
+    problem = undefined;
+    return options;
+  };
+  const fail = (thrown: unknown): void => {
+    const fault = Fault.from(thrown);
+    problem = fault.message;
+    logger.warn("reload TLS certificates failed", { fault });
+  };
+  const loadFirst = (): TlsOptions => {
+    if (untilValid === undefined) return load();
+    try {
+      return load();
+    } catch (thrown) {
+      fail(thrown);
+      return untilValid();
+    }
+  };
   const files = [certFile, keyFile, clientCaFile ?? []].flat();
   const digest = (): string => files.map(contentDigest).join();
-  const initial = { digest: digest(), options: load() };
+  const initial = { digest: digest(), options: loadFirst() };
   return {
     options: initial.options,
+    problem: () => problem,
     follow: (apply) => {
       let applied = initial.digest;
       const check = (): void => {
@@ -46,7 +86,7 @@ export function openServerTls(
             logger.info("reloaded TLS certificates");
           }
         } catch (thrown) {
-          logger.warn("reload TLS certificates failed", { fault: Fault.from(thrown) });
+          fail(thrown);
         }
         timer = timers.after(CHECK_INTERVAL_MS, check);
       };

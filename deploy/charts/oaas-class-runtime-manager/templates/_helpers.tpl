@@ -36,6 +36,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{- /* The Secret with the certificates for reports; empty if there is none, or the manager keeps them in memory. */}}
+{{- define "oprc-crm.reportsSecret" -}}
+{{- if hasPrefix "https:" .Values.reports.url }}
+{{- if eq .Values.reports.tls "provider" }}{{ include "oprc-crm.tlsSecret" . }}
+{{- else if eq .Values.reports.tls "secret" }}{{ .Values.reports.tlsSecret }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* That Secret, if it is not the one of the server. */}}
+{{- define "oprc-crm.ownReportsSecret" -}}
+{{- if eq .Values.reports.tls "secret" }}{{ include "oprc-crm.reportsSecret" . }}{{ end }}
+{{- end }}
+
+{{- define "oprc-crm.hasVolumes" -}}
+{{- if or (include "oprc-crm.tlsSecret" .) .Values.tokenSecret.name .Values.secretSettings (include "oprc-crm.ownReportsSecret" .) (and .Values.reports.url .Values.reports.tokenSecret.name) .Values.extraVolumes .Values.extraVolumeMounts }}true{{ end }}
+{{- end }}
+
 {{- define "oprc-crm.serverNames" -}}
 {{- $service := printf "oprc-crm.%s" .Release.Namespace -}}
 {{- $domain := .Values.settings.OPRC_CRM_CLUSTER_DOMAIN | default "cluster.local" -}}

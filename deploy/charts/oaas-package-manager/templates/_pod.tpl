@@ -2,6 +2,12 @@
 {{- define "oprc-pm.pod" -}}
 {{- $tokensSecret := include "oprc-pm.tokensSecret" . }}
 {{- $etcd := .Values.storage.etcd }}
+{{- if and .Values.reports.enabled (not .Values.reports.tlsSecret) (not .Values.tls.secretName) }}
+{{- fail "reports.enabled needs a certificate: set reports.tlsSecret" }}
+{{- end }}
+{{- if and .Values.reports.reporters (not .Values.reports.tlsSecret) }}
+{{- fail "reports.reporters names client certificates: set reports.tlsSecret with their authorities in ca.crt" }}
+{{- end }}
 metadata:
   labels:
     {{- include "oprc-pm.labels" . | nindent 4 }}
@@ -47,12 +53,16 @@ spec:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   topologySpreadConstraints:
+    {{- if .Values.topologySpreadConstraints }}
+    {{- toYaml .Values.topologySpreadConstraints | nindent 4 }}
+    {{- else }}
     - maxSkew: 1
       topologyKey: kubernetes.io/hostname
       whenUnsatisfiable: ScheduleAnyway
       labelSelector:
         matchLabels:
           {{- include "oprc-pm.selectorLabels" . | nindent 10 }}
+    {{- end }}
   containers:
     - name: pm
       image: {{ include "oprc-pm.image" . }}
@@ -60,6 +70,10 @@ spec:
       ports:
         - name: http
           containerPort: 8080
+        {{- if .Values.reports.enabled }}
+        - name: reports
+          containerPort: 8081
+        {{- end }}
         {{- if .Values.metrics.enabled }}
         - name: metrics
           containerPort: 9088
@@ -123,6 +137,24 @@ spec:
           value: /etc/oprc-pm/tls/ca.crt
         {{- end }}
         {{- end }}
+        {{- with .Values.reports }}
+        {{- if .enabled }}
+        - name: GRPC_PORT
+          value: "8081"
+        {{- if .tlsSecret }}
+        - name: OPRC_PM_SECURITY_GRPC_TLS_CERT_FILE
+          value: /etc/oprc-pm/reports/tls.crt
+        - name: OPRC_PM_SECURITY_GRPC_TLS_KEY_FILE
+          value: /etc/oprc-pm/reports/tls.key
+        - name: OPRC_PM_SECURITY_GRPC_TLS_CLIENT_CA_FILE
+          value: /etc/oprc-pm/reports/ca.crt
+        {{- with .reporters }}
+        - name: OPRC_PM_SECURITY_GRPC_TLS_REPORTERS
+          value: {{ . | quote }}
+        {{- end }}
+        {{- end }}
+        {{- end }}
+        {{- end }}
         {{- if .Values.metrics.enabled }}
         - name: METRICS_PORT
           value: "9088"
@@ -140,6 +172,9 @@ spec:
         {{- range $name, $secret := .Values.secretSettings }}
         - name: {{ $name }}_FILE
           value: /etc/oprc-pm/secrets/{{ $name }}/{{ $secret.key }}
+        {{- end }}
+        {{- with include "oprc-pm.extraEnv" . }}
+        {{- . | nindent 8 }}
         {{- end }}
       startupProbe:
         tcpSocket:
@@ -206,6 +241,11 @@ spec:
           mountPath: /etc/oprc-pm/tls
           readOnly: true
         {{- end }}
+        {{- if and .Values.reports.enabled .Values.reports.tlsSecret }}
+        - name: reports
+          mountPath: /etc/oprc-pm/reports
+          readOnly: true
+        {{- end }}
         {{- range $name, $cluster := .Values.clusters }}
         {{- if $cluster.tlsSecret }}
         - name: cluster-{{ $name }}-tls
@@ -223,10 +263,18 @@ spec:
           mountPath: /etc/oprc-pm/secrets/{{ $name }}
           readOnly: true
         {{- end }}
+        {{- with .Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: tmp
       emptyDir:
         sizeLimit: 64Mi
+    {{- if and (eq .Values.storage.type "sqlite") .Values.storage.existingClaim }}
+    - name: data
+      persistentVolumeClaim:
+        claimName: {{ .Values.storage.existingClaim }}
+    {{- end }}
     {{- if eq .Values.storage.type "etcd" }}
     {{- with $etcd.tlsSecret }}
     - name: etcd
@@ -262,6 +310,12 @@ spec:
         secretName: {{ . }}
         defaultMode: 0440
     {{- end }}
+    {{- if and .Values.reports.enabled .Values.reports.tlsSecret }}
+    - name: reports
+      secret:
+        secretName: {{ .Values.reports.tlsSecret }}
+        defaultMode: 0440
+    {{- end }}
     {{- range $name, $cluster := .Values.clusters }}
     {{- with $cluster.tlsSecret }}
     - name: cluster-{{ $name }}-tls
@@ -281,5 +335,8 @@ spec:
       secret:
         secretName: {{ $secret.name }}
         defaultMode: 0440
+    {{- end }}
+    {{- with .Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- end }}

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { byteSizeKind, showByteSize } from "./byte-size.ts";
-import { clientNamesKind } from "./client-names.ts";
+import { clientNamesKind, reporterNamesKind } from "./client-names.ts";
 import { keyValuesKind, listKind } from "./compound-kinds.ts";
 import { durationKind, showDuration } from "./duration.ts";
 import type { Kind } from "./kind.ts";
@@ -95,6 +95,20 @@ test.each<[string, Kind<unknown, never>, string, unknown]>([
   ["certificate names: no role", clients, "CN:pm", INVALID],
   ["certificate names: an unknown role", clients, "CN:pm=root", INVALID],
   ["certificate names: none", clients, " , ", INVALID],
+  [
+    "certificate names with clusters",
+    reporterNamesKind,
+    "CN:oprc-crm=local, DNS:CRM.edge=edge-1,URI:spiffe://a/?b=c=hub",
+    [
+      { name: "CN:oprc-crm", cluster: "local" },
+      { name: "DNS:crm.edge", cluster: "edge-1" },
+      { name: "URI:spiffe://a/?b=c", cluster: "hub" },
+    ],
+  ],
+  ["reporters: every certificate", reporterNamesKind, "*=local", INVALID],
+  ["reporters: no cluster", reporterNamesKind, "CN:oprc-crm", INVALID],
+  ["reporters: an invalid cluster", reporterNamesKind, "CN:oprc-crm=Edge 1", INVALID],
+  ["reporters: one name for two clusters", reporterNamesKind, "DNS:crm=east,DNS:CRM=west", INVALID],
 ])("%s", (_why, kind, text, want) => {
   expect(read(kind, text)).toEqual(want);
 });
@@ -133,6 +147,7 @@ test("no kind throws for any text", () => {
     byteSizeKind(),
     logLevelKind(),
     clients,
+    reporterNamesKind,
   ];
   fc.assert(
     fc.property(fc.constantFrom(...kinds), anyText, (kind, text) => {

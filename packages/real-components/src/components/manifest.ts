@@ -194,6 +194,23 @@ const DECLARED = [
     files: { "keda-crds": "files/config/crd/bases" },
   }),
   declare({
+    name: "gateway-api-crds",
+    version: "1.6.3",
+    tier: "test",
+    purpose: "CRDs of the Gateway API",
+    recipe: {
+      kind: "go-files",
+      module: "gateway-api",
+      moduleFiles: [
+        {
+          module: "sigs.k8s.io/gateway-api",
+          files: ["gateways", "httproutes"].map((kind) => `config/crd/standard/gateway.networking.k8s.io_${kind}.yaml`),
+        },
+      ],
+    },
+    files: { "gateway-api-crds": "files/config/crd/standard" },
+  }),
+  declare({
     name: "compose-schema",
     version: "2.16.2",
     tier: "test",

@@ -1,6 +1,6 @@
 import type { DashboardRow } from "../model.ts";
 
-/** CPU, memory and event loop of each process; `matchers` select its targets. */
+/** CPU, memory, event loop and certificates of each process; `matchers` select its targets. */
 export function processRow(matchers: string): DashboardRow {
   return {
     title: "Processes",
@@ -35,6 +35,18 @@ export function processRow(matchers: string): DashboardRow {
           {
             expr: `max by (instance, worker) (nodejs_eventloop_lag_p99_seconds{${matchers}})`,
             legend: "{{instance}} {{worker}}",
+          },
+        ],
+      },
+      {
+        title: "Time until certificates expire",
+        unit: "s",
+        description:
+          "By use, and by the other side of client certificates. Renewal makes it jump up. Runbook: CertificateExpires.",
+        queries: [
+          {
+            expr: `min by (use, peer) (oaas_certificate_expiry_timestamp_seconds{${matchers}}) - time()`,
+            legend: "{{use}} {{peer}}",
           },
         ],
       },

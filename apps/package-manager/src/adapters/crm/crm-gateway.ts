@@ -26,7 +26,7 @@ import {
   type Meter,
   type Tracer,
 } from "@oaas/observability";
-import type { RpcCallOptions } from "@oaas/rpc";
+import { CertificateExpiry, type RpcCallOptions } from "@oaas/rpc";
 import type {
   CallOptions,
   CrmGateway,
@@ -110,12 +110,15 @@ interface ClusterState {
 export class GrpcCrmGateway implements CrmGateway {
   readonly #options: CrmGatewayOptions;
   readonly #metrics: CrmCallMetrics;
+  readonly #expiry: CertificateExpiry;
   readonly #clusters = new Map<ClusterName, ClusterState>();
   readonly #unsubscribe: () => void;
 
   constructor(options: CrmGatewayOptions) {
     this.#options = options;
-    this.#metrics = new CrmCallMetrics(options.meter ?? NOOP_METER, options.ambient.clock);
+    const { meter = NOOP_METER } = options;
+    this.#metrics = new CrmCallMetrics(meter, options.ambient.clock);
+    this.#expiry = new CertificateExpiry(meter);
     this.#unsubscribe = options.clusters.onChange((name) => this.#dropOutdated(name));
   }
 
@@ -323,7 +326,7 @@ export class GrpcCrmGateway implements CrmGateway {
     const { context = NOOP_CONTEXT, tracer, files = nodeSecretFiles, logger = NOOP_LOGGER } = this.#options;
     this.#metrics.setBreaker(cluster, "closed");
     return {
-      connection: new CrmConnection(registration, { ambient, context, tracer, files, logger }),
+      connection: new CrmConnection(registration, { ambient, context, tracer, files, logger, expiry: this.#expiry }),
       guard: new ClusterGuard({
         cluster,
         ambient,

@@ -2,7 +2,7 @@ import { omitUndefined } from "@oaas/contracts/rest";
 import { CrmInfoService, DeploymentService, HealthService, TopologyService } from "@oaas/contracts/grpc";
 import type { Ambient, Timer } from "@oaas/foundation";
 import { type ContextStore, type Logger, NOOP_TRACER, type Tracer } from "@oaas/observability";
-import { RpcChannel, type ChannelTls, type RpcClient } from "@oaas/rpc";
+import { RpcChannel, type CertificateExpiry, type CertificateUse, type ChannelTls, type RpcClient } from "@oaas/rpc";
 import type { ClusterRegistration } from "../../../use-cases.ts";
 import { peerName } from "../guard/cluster-guard.ts";
 import { tlsProblem, tokenProblem, type ClusterTls, type TlsTexts } from "./secret-checks.ts";
@@ -25,6 +25,7 @@ export interface ConnectionDeps {
   readonly tracer?: Tracer | undefined;
   readonly files: SecretFiles;
   readonly logger: Logger;
+  readonly expiry: CertificateExpiry;
 }
 
 /**
@@ -68,6 +69,7 @@ export class CrmConnection {
   close(): void {
     this.#current?.channel.close();
     this.#current = undefined;
+    this.#deps.expiry.remove(this.#certificate);
     for (const [channel, timer] of this.#retired) {
       timer.cancel();
       channel.close();
@@ -86,10 +88,15 @@ export class CrmConnection {
     return new ReloadedFiles(files, ambient.clock, paths, { check, onReload });
   }
 
+  get #certificate(): CertificateUse {
+    return { use: "client", peer: this.registration.name };
+  }
+
   #open(texts: readonly string[]): RpcChannel {
     const { name, url } = this.registration;
-    const { ambient, context, tracer = NOOP_TRACER } = this.#deps;
+    const { ambient, context, tracer = NOOP_TRACER, expiry } = this.#deps;
     const tls = this.#tls(texts);
+    if (tls?.certificate !== undefined) expiry.show(this.#certificate, tls.certificate);
     const token = this.#token();
     return new RpcChannel({
       name: peerName(name),
