@@ -48,6 +48,8 @@ import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts
 import { findFunctionService } from "./grpc/functions/function-service.ts";
 import type { DeploymentServiceDeps } from "./grpc/deployments/deployment-service.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
+import { createClassEvents } from "./grpc/inspection/class-events.ts";
+import type { InspectionDeps } from "./grpc/inspection/inspection-service.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore, NamespaceProvisioner } from "./classes/ports.ts";
 import type { Environment } from "./rendering/model/cluster-facts.ts";
@@ -130,7 +132,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const classes = createClasses(setup, clients.intentClient, crm);
   const cluster = createClusterReader(setup, clients.client, crm);
   const recorder = createRecorder(setup, clients.client, crm, cluster);
-  const services = createServices(setup, clients, crm, classes, cluster, recorder);
+  const services = createServices(setup, clients, crm, classes, cluster, recorder, () => measuring?.history);
   const secrets = startSecrets(setup);
   const certificates = createSelfSigned(setup, clients.client);
   const reporting = createReporting(setup, crm, classes.directory, secrets);
@@ -257,6 +259,7 @@ function createServices(
   { directory, store }: Classes,
   cluster: ClusterReader,
   recorder: AvailabilityRecorder | undefined,
+  signals: InspectionDeps["signals"],
 ): GrpcServices {
   const { ambient, logger, meter } = ports;
   const { templateSources, facts } = crm;
@@ -292,6 +295,12 @@ function createServices(
       classes: () => directory.list(),
       podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner),
     }),
+    inspection: {
+      pods: crm.pods,
+      childrenOf: (uid) => crm.children.childrenOf(uid).map((child) => child.object),
+      events: createClassEvents(client),
+      signals,
+    },
     measuredAvailability: () => recorder?.measure(),
     traceparent: () => {
       const { span } = ports.context.current();

@@ -7,6 +7,9 @@ import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "../controller/kinds/
 import { DEPLOYMENT_RECORDS } from "../controller/kinds/resource-types.ts";
 import { environmentQueries } from "../templates/environment/check-queries.ts";
 import { Analyzer, type AnalyzedComponent } from "./analysis/analyzer.ts";
+import { SignalHistoryReader } from "./history/signal-history.ts";
+import { measuredComponents } from "./components/measured-component.ts";
+import { ownerLabelValue } from "../templates/index.ts";
 import { ClassSource } from "./analysis/class-source.ts";
 import type { MetricsProvider } from "./analysis/metrics-provider.ts";
 import { analyzerSettings } from "./analysis/settings.ts";
@@ -46,6 +49,7 @@ export function createMeasuring({
 }: MeasuringOptions): {
   readonly analyzer: Analyzer;
   readonly enforcer: Enforcer;
+  readonly history: SignalHistoryReader;
 } {
   const { prometheus, analyzer: settings, limits } = config;
   const { children, pods, actingClient: client } = crm;
@@ -79,17 +83,34 @@ export function createMeasuring({
     maxDataAgeMs: analysisSettings.maxDataAgeMs,
     findForeignScaler: createForeignScalerFinder(client, children),
   });
-  const analyzer = new Analyzer({
+  const reading = {
     provider,
+    rateWindowMs,
+    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
+    overrides: queries,
+  } as const;
+  const history = new SignalHistoryReader({
+    ...reading,
+    componentsOf: (object, uid) => {
+      const { namespace = "", name } = object.metadata;
+      return measuredComponents({
+        class: object,
+        uid,
+        children: children.childrenOf(uid).map((child) => child.object),
+        pods: pods.podsOf(namespace, ownerLabelValue(name)),
+        maxReplicas: limits.maxReplicas,
+        queries: queriesOf(namespace, object.spec.target_environment),
+      });
+    },
+  });
+  const analyzer = new Analyzer({
+    ...reading,
     ambient,
     logger,
     meter,
     everyMs: settings.everyMs,
     rangeMs,
     stepMs,
-    rateWindowMs,
-    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
-    overrides: queries,
     settings: analysisSettings,
     minMemoryBytes: settings.minMemoryMib * 1024 * 1024,
     classes: () => {
@@ -107,7 +128,7 @@ export function createMeasuring({
       if (one) await enforcer.enforce(one, [], signal);
     },
   });
-  return { analyzer, enforcer };
+  return { analyzer, enforcer, history };
 }
 
 /** What the enforcer needs of an analyzed component. */
