@@ -118,7 +118,8 @@ describeOnTarget("inspection of class runtimes", { needs: ["kubectl"] }, () => {
     eventually(
       async () => {
         const { pods } = await inspection.listPods({ deploymentId });
-        return pods.length > 0 && pods.every(({ ready }) => ready) ? pods : undefined;
+        if (pods.length === 0 || !pods.every(({ ready }) => ready)) throw new Error(JSON.stringify(pods));
+        return pods;
       },
       { what: "pods that are ready" },
     );
@@ -243,7 +244,8 @@ describeOnTarget("inspection of class runtimes", { needs: ["kubectl"] }, () => {
     const { conditions, events } = await eventually(
       async () => {
         const read = await inspection.getConditions({ deploymentId: "web" });
-        return read.events.some(({ reason }) => reason === "Available") ? read : undefined;
+        if (!read.events.some(({ reason }) => reason === "Available")) throw new Error(JSON.stringify(read));
+        return read;
       },
       { what: "the event of the phase" },
     );

@@ -14,6 +14,7 @@ import {
 } from "@oaas/contracts/grpc";
 import { invalidArgument, notFound, ROOT_PATH } from "@oaas/foundation";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
+import { scriptedInspection } from "./scripted-inspection.ts";
 import type { HeldUnit, ScriptedUnits } from "./scripted-units.ts";
 
 /** The methods that can be scripted, by their contract names. */
@@ -27,6 +28,10 @@ export const SCRIPTED_METHODS = [
   "ExplainClassRuntime",
   "GetEnforcement",
   "GetUsage",
+  "GetSignals",
+  "GetObject",
+  "ListPods",
+  "GetConditions",
   "GetEnvHealth",
   "GetTopology",
   "Check",
@@ -54,7 +59,7 @@ export interface ScriptedServicesDeps {
 
 /** The services of a class runtime manager over scripted units, like ours or like the Rust one. */
 export function scriptedServices(deps: ScriptedServicesDeps): BoundService[] {
-  return [deploymentService(deps), ...infoServices(deps)];
+  return [deploymentService(deps), ...infoServices(deps), ...(deps.rust ? [] : [scriptedInspection(deps)])];
 }
 
 function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundService {

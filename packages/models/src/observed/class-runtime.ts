@@ -18,6 +18,8 @@ export interface ResourceReference {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;
+  /** Distinguishes kinds with the same name. */
+  readonly apiVersion?: string;
 }
 
 /** Status of a function: its URL and readiness. */
