@@ -481,8 +481,9 @@ function connectMeasuring(
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
   const { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 } = ports;
-  const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
-  if (provider === undefined) return undefined;
+  const connect = () => connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
+  const [provider, historyProvider] = [connect(), connect()];
+  if (provider === undefined || historyProvider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
   const measuring = createMeasuring({
     config,
@@ -491,11 +492,12 @@ function connectMeasuring(
     logger,
     meter,
     provider,
+    historyProvider,
     crm,
     namespaces: watched,
     speed: nfrSpeed,
   });
-  return { ...measuring, close: () => provider.close() };
+  return { ...measuring, close: async () => void (await Promise.all([provider.close(), historyProvider.close()])) };
 }
 
 function createRpcServer({ config, ports }: Setup, { services }: GrpcServices, credentials: Credentials): RpcServer {

@@ -28,6 +28,8 @@ export interface MeasuringOptions {
   readonly logger: Logger;
   readonly meter: Meter;
   readonly provider: MetricsProvider;
+  /** For reads of callers: their failures must not open the circuit breaker of the analyzer. Default: `provider`. */
+  readonly historyProvider?: MetricsProvider;
   readonly crm: ClassManager;
   /** The watched namespaces; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
@@ -43,6 +45,7 @@ export function createMeasuring({
   logger,
   meter,
   provider,
+  historyProvider = provider,
   crm,
   namespaces,
   speed = 1,
@@ -84,13 +87,13 @@ export function createMeasuring({
     findForeignScaler: createForeignScalerFinder(client, children),
   });
   const reading = {
-    provider,
     rateWindowMs,
     scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
     overrides: queries,
   } as const;
   const history = new SignalHistoryReader({
     ...reading,
+    provider: historyProvider,
     componentsOf: (object, uid) => {
       const { namespace = "", name } = object.metadata;
       return measuredComponents({
@@ -105,6 +108,7 @@ export function createMeasuring({
   });
   const analyzer = new Analyzer({
     ...reading,
+    provider,
     ambient,
     logger,
     meter,

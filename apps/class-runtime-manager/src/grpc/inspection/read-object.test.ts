@@ -5,8 +5,11 @@ import type { StoredClass } from "../../classes/ports.ts";
 import { readObject } from "./read-object.ts";
 
 const OBJECT = { metadata: { name: "web", namespace: "shop", uid: "u" } } as StoredClass;
-const child = (apiVersion: string, kind: string, name: string): KubeObject =>
-  ({ apiVersion, kind, metadata: { name, namespace: "shop", uid: name } }) as KubeObject;
+const child = (apiVersion: string, kind: string, name: string): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: "shop", uid: name },
+});
 const CHILDREN = [
   child("v1", "Service", "web"),
   child("serving.knative.dev/v1", "Service", "web"),

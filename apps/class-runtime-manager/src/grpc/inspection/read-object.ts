@@ -15,7 +15,7 @@ export function readObject(
 ): ReadObject {
   checkRequest(request);
   const found = findChild(object, request, childrenOf(object.metadata.uid));
-  const { apiVersion = "", kind = "", metadata } = found;
+  const { apiVersion, kind, metadata } = found;
   const { name = "", namespace = "" } = metadata;
   return { apiVersion, kind, name, namespace, object: JSON.stringify(maskObject(found)) };
 }
@@ -28,7 +28,7 @@ function findChild(
   const named = children.filter((child) => child.kind === kind && child.metadata.name === name);
   const [found, other] = hasText(apiVersion) ? named.filter((child) => child.apiVersion === apiVersion) : named;
   if (found === undefined) {
-    const kinds = [...new Set(children.map((child) => child.kind ?? ""))].toSorted().join(", ");
+    const kinds = [...new Set(children.map((child) => child.kind))].toSorted().join(", ");
     const message = `${kind} "${name}" does not belong to the class runtime "${className}", which has objects of ${kinds || "no kind"}`;
     throw new Fault({ kind: "not-found", resource: kind, name }, message);
   }

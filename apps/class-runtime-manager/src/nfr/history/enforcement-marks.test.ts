@@ -13,7 +13,7 @@ function event(record: unknown, over: object = {}): EventObject {
     eventTime: "2026-01-01T12:10:00Z",
     metadata: { name: "e", annotations },
     ...over,
-  } as EventObject;
+  };
 }
 const record = (digest: string, over: object = {}) => ({
   digest,

@@ -37,8 +37,8 @@ function markOfStatus({ component, dimension, action = "apply", current, target,
 
 function markOfEvent(event: EventObject, known: ReadonlySet<string | undefined>): readonly EnforcementMark[] {
   const text = event.metadata.annotations?.[RECORD_ANNOTATION];
-  const at = event.eventTime ?? event.metadata.creationTimestamp;
-  if (text === undefined || at == null || !REASONS.has(event.reason ?? "")) return [];
+  const at = event.eventTime ?? event.metadata.creationTimestamp ?? undefined;
+  if (text === undefined || at === undefined || !REASONS.has(event.reason ?? "")) return [];
   const record = changeRecord.safeParse(parsed(text));
   if (!record.success || known.has(record.data.digest)) return [];
   const { input, outcome } = record.data;

@@ -15,7 +15,7 @@ export interface SignalHistoryReaderOptions extends ClusterQueries {
   readonly componentsOf: (object: ClassRuntime, uid: string) => readonly MeasuredComponent[];
 }
 
-/** Fewer than the provider runs, so that the analyzer never waits for readers alone. */
+/** Fewer than the analyzer runs on the same server. */
 const MAX_QUERIES = 2;
 /** Ten readers. */
 const MAX_WAITING = 10 * READ_SIGNALS.length;
