@@ -77,6 +77,8 @@ export interface ClassRuntime {
   readonly status?: ClassRuntimeStatus;
   readonly nfrCompliance?: NfrCompliance;
   readonly resourceRefs: readonly ResourceReference[];
+  /** The deployment that it belongs to, if its manager reports it. */
+  readonly deploymentKey?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly partitionCount: number;

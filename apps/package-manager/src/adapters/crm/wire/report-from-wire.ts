@@ -75,6 +75,7 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
         apiVersion: nonEmpty(apiVersion),
       }),
     ),
+    deploymentKey: nonEmpty(summary.deploymentKey),
     createdAt: summary.createdAt,
     updatedAt: summary.updatedAt,
     partitionCount: Math.max(1, summary.partitionCount),

@@ -107,6 +107,11 @@ const classRuntime = resource<ClassRuntime>()({
     array(nested(resourceReference)),
     [],
   ),
+  deploymentKey: optional(
+    "deployment_key",
+    "Deployment of the class runtime; absent when the cluster does not report it.",
+    string(),
+  ),
   createdAt: required("created_at", "Creation time.", string()),
   updatedAt: required("updated_at", "Time of the last change.", string()),
   partitionCount: defaulted(
