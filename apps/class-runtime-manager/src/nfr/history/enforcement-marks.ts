@@ -1,6 +1,5 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { RECORD_ANNOTATION } from "@oaas/nfr/policy";
-import { z } from "zod";
 import type { EventObject } from "../../lifecycle/observation/observed-objects.ts";
 
 /** A change by enforcement. */
@@ -35,24 +34,21 @@ function markOfStatus({ component, dimension, action = "apply", current, target,
   return at === undefined ? [] : [{ at, component, dimension, action, from: current, to: target }];
 }
 
+const REASONS: ReadonlySet<string> = new Set(["NFRApplied", "NFRReverted"]);
+
+/** Other clients can write Events too: nothing in a record is trusted. */
 function markOfEvent(event: EventObject, known: ReadonlySet<string | undefined>): readonly EnforcementMark[] {
   const text = event.metadata.annotations?.[RECORD_ANNOTATION];
   const at = event.eventTime ?? event.metadata.creationTimestamp ?? undefined;
   if (text === undefined || at === undefined || !REASONS.has(event.reason ?? "")) return [];
-  const record = changeRecord.safeParse(parsed(text));
-  if (!record.success || known.has(record.data.digest)) return [];
-  const { input, outcome } = record.data;
-  return [{ at, ...input, ...outcome }];
+  const { digest, input, outcome } = membersOf(parsed(text));
+  const { component, dimension } = membersOf(input);
+  const { action, from, to } = membersOf(outcome);
+  if (typeof digest !== "string" || known.has(digest)) return [];
+  if (typeof component !== "string" || typeof dimension !== "string") return [];
+  if (typeof from !== "number" || typeof to !== "number" || typeof action !== "string") return [];
+  return [{ at, component, dimension, action, from, to }];
 }
-
-const REASONS: ReadonlySet<string> = new Set(["NFRApplied", "NFRReverted"]);
-
-/** The parts of a decision record that a mark needs. Other clients can write Events too. */
-const changeRecord = z.object({
-  digest: z.string(),
-  input: z.object({ component: z.string().max(253), dimension: z.string().max(64) }),
-  outcome: z.object({ action: z.enum(["apply", "revert"]), from: z.number(), to: z.number() }),
-});
 
 function parsed(text: string): unknown {
   try {
@@ -60,4 +56,8 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
