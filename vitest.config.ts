@@ -9,6 +9,7 @@ const QUICK_CONTROLLERS = [
   "enforcement",
   "environment",
   "grpc-kubernetes",
+  "inspection",
   "journey",
   "keda",
   "many-classes",

@@ -54,6 +54,8 @@ import { namespaceRules, type NamespaceRules } from "./grpc/access/namespaces.ts
 import { findFunctionService } from "./grpc/functions/function-service.ts";
 import type { DeploymentServiceDeps } from "./grpc/deployments/deployment-service.ts";
 import { createServeCheck } from "./grpc/deployments/serve-check.ts";
+import { createClassEvents } from "./grpc/inspection/class-events.ts";
+import type { InspectionDeps } from "./grpc/inspection/inspection-service.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
 import type { ClassDirectory, ClassStore, NamespaceProvisioner } from "./classes/ports.ts";
 import type { Environment } from "./rendering/model/cluster-facts.ts";
@@ -138,7 +140,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const classes = createClasses(setup, clients.intentClient, crm);
   const cluster = createClusterReader(setup, clients.client, crm);
   const recorder = createRecorder(setup, clients.client, crm, cluster);
-  const services = createServices(setup, clients, crm, classes, cluster, recorder);
+  const services = createServices(setup, clients, crm, classes, cluster, recorder, () => measuring?.history);
   const secrets = startSecrets(setup);
   const certificates = createSelfSigned(setup, clients.client);
   const reporting = createReporting(setup, crm, classes.directory, secrets, certificates);
@@ -268,6 +270,7 @@ function createServices(
   { directory, store }: Classes,
   cluster: ClusterReader,
   recorder: AvailabilityRecorder | undefined,
+  signals: InspectionDeps["signals"],
 ): GrpcServices {
   const { ambient, logger, meter } = ports;
   const { templateSources, facts } = crm;
@@ -303,6 +306,12 @@ function createServices(
       classes: () => directory.list(),
       podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner),
     }),
+    inspection: {
+      pods: crm.pods,
+      childrenOf: (uid) => crm.children.childrenOf(uid).map((child) => child.object),
+      events: createClassEvents(client),
+      signals,
+    },
     measuredAvailability: () => recorder?.measure(),
     traceparent: () => {
       const { span } = ports.context.current();
@@ -488,8 +497,9 @@ function connectMeasuring(
   secrets: WatchedSecrets,
 ): (ReturnType<typeof createMeasuring> & { close(): Promise<void> }) | undefined {
   const { ambient, logger, meter, prometheusTransport, nfrSpeed = 1 } = ports;
-  const provider = connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
-  if (provider === undefined) return undefined;
+  const connect = () => connectPrometheus(config.prometheus, ambient, () => secrets.current(), prometheusTransport);
+  const [provider, historyProvider] = [connect(), connect()];
+  if (provider === undefined || historyProvider === undefined) return undefined;
   const watched = watchedNamespaces(namespaces);
   const { certFile } = config.prometheus;
   const unfollow = certFile && expiry.follow({ use: "client", peer: "prometheus" }, certFile, ambient.timers);
@@ -500,13 +510,14 @@ function connectMeasuring(
     logger,
     meter,
     provider,
+    historyProvider,
     crm,
     namespaces: watched,
     speed: nfrSpeed,
   });
   const close = async (): Promise<void> => {
     if (unfollow) unfollow();
-    await provider.close();
+    await Promise.all([provider.close(), historyProvider.close()]);
   };
   return { ...measuring, close };
 }

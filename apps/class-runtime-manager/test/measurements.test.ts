@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { loadConfig } from "@oaas/config";
+import { InspectionService } from "@oaas/contracts/grpc";
 import { realAmbient } from "@oaas/foundation/real";
 import { describeWith, eventually, startPrometheus, type PrometheusUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -121,6 +122,21 @@ describeWith(["kubernetes", "prometheus"], "measurements with a real Prometheus"
     expect(replicas).toMatchObject({ component: "f", current: 1 });
     // The CPU of web-admin would need many more.
     expect(replicas?.evidence?.values["cpu_millicores"] ?? 200).toBeLessThan(1_000);
+
+    // The query that is narrowed to one class selects its series only, also those of past pods.
+    const { series } = await manager.channel.client(InspectionService).getSignals({
+      deploymentId: "web",
+      namespace: "default",
+      rangeSeconds: 60,
+      stepSeconds: 2,
+    });
+    const valuesOf = (name: string): readonly number[] =>
+      (series.find(({ signal }) => signal === name)?.values ?? []).filter((value) => !Number.isNaN(value));
+    expect(Math.max(...valuesOf("requests_per_second"))).toBeGreaterThan(20);
+    expect(Math.max(...valuesOf("latency_p99_ms"))).toBeGreaterThan(200);
+    expect(Math.max(...valuesOf("cpu_millicores"))).toBeGreaterThan(0);
+    expect(Math.max(...valuesOf("cpu_millicores"))).toBeLessThan(1_000);
+    expect(series.find(({ signal }) => signal === "latency_p99_ms")).toMatchObject({ target: 200 });
 
     // The lifecycle and the analyzer write different fields.
     const managed = await fixture.kubectl("get crt web -n default -o json --show-managed-fields");

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { get } from "node:https";
 import path from "node:path";
 import { loadConfig } from "@oaas/config";
-import { CrmInfoService, DeploymentService } from "@oaas/contracts/grpc";
+import { CrmInfoService, DeploymentService, InspectionService } from "@oaas/contracts/grpc";
 import { realAmbient } from "@oaas/foundation/real";
 import type { ChannelTls } from "@oaas/rpc";
 import {
@@ -498,7 +498,13 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
       await fixture.waitForPhase("shop", "everywhere", image === "1" ? "available" : "degraded");
     }
     await deployments.explainClassRuntime({ deploymentId: "everywhere", namespace: "shop" });
-    await readLogs(crm, { deploymentId: "everywhere", namespace: "shop" });
+    const everywhere = { deploymentId: "everywhere", namespace: "shop" };
+    await readLogs(crm, everywhere);
+    const inspection = crm.channel.client(InspectionService);
+    expect((await inspection.listPods(everywhere)).pods).not.toEqual([]);
+    expect((await inspection.getConditions(everywhere)).events).not.toEqual([]);
+    const read = await inspection.getObject({ ...everywhere, kind: "DaemonSet", name: "everywhere" });
+    expect(read.apiVersion).toBe("apps/v1");
     const call = { deploymentId: "everywhere", namespace: "shop", functionKey: "f" };
     await expect(deployments.invokeFunction(call)).rejects.toThrow("OPRC_CRM_FEATURES_INVOKE=true");
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });

@@ -57,6 +57,7 @@ import { freezeWindowHandlers } from "./http/routes/freeze-windows.ts";
 import { labHandlers } from "./http/routes/lab.ts";
 import { overviewHandlers } from "./http/routes/overview.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
+import { inspectionHandlers } from "./http/routes/inspection.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { documentHandlers } from "./http/routes/documents.ts";
 import { eventHandlers } from "./http/routes/events.ts";
@@ -255,6 +256,7 @@ function httpServer(
       ...catalogueHandlers(platform.registry, platform.status),
       ...deploymentHandlers(platform.deployments, platform.replans, platform.pauses, platform.status),
       ...functionHandlers(platform.functions),
+      ...inspectionHandlers(platform.inspection),
       ...documentHandlers(platform.documents),
       ...freezeWindowHandlers(platform.freezes),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),

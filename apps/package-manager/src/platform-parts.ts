@@ -45,7 +45,16 @@ import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import { ClusterFunctionAccess } from "./status/function-access.ts";
-import type { ClusterAdmin, Drains, FunctionAccess, Overview, Replans, StatusReader } from "./use-cases.ts";
+import { ClusterRuntimeInspection } from "./status/runtime-inspection.ts";
+import type {
+  ClusterAdmin,
+  Drains,
+  FunctionAccess,
+  Overview,
+  Replans,
+  RuntimeInspection,
+  StatusReader,
+} from "./use-cases.ts";
 
 export interface PlatformPorts {
   readonly ambient: Ambient;
@@ -401,6 +410,13 @@ export function buildFunctionAccess(
     status,
     clock: ambient.clock,
   });
+}
+
+export function buildRuntimeInspection(
+  { clusters: { gateway } }: Pick<ReadInputs, "clusters">,
+  status: StatusReader,
+): RuntimeInspection {
+  return new ClusterRuntimeInspection({ status, gateway });
 }
 
 export function buildStatusReader(

@@ -18,6 +18,7 @@ import type {
   EventFeed,
   FreezeCalendar,
   FunctionAccess,
+  RuntimeInspection,
   Overview,
   Pauses,
   Registry,
@@ -37,6 +38,7 @@ import {
   buildReports,
   buildRuntimes,
   buildFunctionAccess,
+  buildRuntimeInspection,
   buildStatusReader,
   type EventParts,
   type PlatformPorts,
@@ -58,6 +60,7 @@ export interface Platform {
   readonly status: StatusReader;
   readonly overview: Overview;
   readonly functions: FunctionAccess;
+  readonly inspection: RuntimeInspection;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
   /** Replaces the clusters of the configuration. Throws and changes nothing if they cannot be used. */
@@ -111,6 +114,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     status,
     overview: buildOverview(ports, { clusters, runtimes, core }),
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
+    inspection: buildRuntimeInspection({ clusters }, status),
     reports,
     feed: events.feed,
     setConfiguredClusters: clusters.setConfigured,

@@ -11,6 +11,10 @@ import type {
   DeploymentCondition,
   EnforcementReport,
   LifecyclePhase,
+  RuntimeConditions,
+  RuntimeObject,
+  RuntimePods,
+  RuntimeSignals,
   TextProblem,
   Topology,
   UnitId,
@@ -152,13 +156,38 @@ export interface FunctionResponse {
   readonly body: Uint8Array;
 }
 
+/** The signals of a class runtime to read; the manager has defaults. */
+export interface SignalQuery {
+  /** Function key, or `odgm`. */
+  readonly component?: string;
+  readonly rangeSeconds?: number;
+  readonly stepSeconds?: number;
+}
+
+/** The object of a class runtime to read. */
+export interface ObjectQuery {
+  readonly kind: string;
+  readonly name: string;
+  readonly apiVersion?: string;
+}
+
+/** Reads about one unit. Each throws unimplemented when the peer does not support it. */
+export interface InspectionGateway {
+  /** Throws failed-precondition when the cluster has no metrics provider. */
+  signals(cluster: ClusterName, unitId: UnitId, query: SignalQuery, options?: UnitCallOptions): Promise<RuntimeSignals>;
+  /** Throws not-found for an object that does not belong to the unit. */
+  object(cluster: ClusterName, unitId: UnitId, query: ObjectQuery, options?: UnitCallOptions): Promise<RuntimeObject>;
+  pods(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<RuntimePods>;
+  conditions(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<RuntimeConditions>;
+}
+
 /**
  * The class runtime managers of all clusters.
  *
  * *Guarantees*: each call has a deadline, and reads are retried within it; a dead cluster fails fast (circuit breaker) and
  * delays no other; faults name the cluster; an unknown cluster is not-found.
  */
-export interface CrmGateway {
+export interface CrmGateway extends InspectionGateway {
   /** Sends a unit. Idempotent. */
   deploy(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<void>;
   /** Renders a unit without applying it. Rejects as `deploy`; throws unimplemented when the peer does not support it. */

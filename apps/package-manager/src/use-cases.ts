@@ -28,12 +28,25 @@ import type {
   EnforcementReport,
   PackageRevision,
   Revision,
+  RuntimeConditions,
+  RuntimeObject,
+  RuntimePods,
+  RuntimeSignals,
 } from "@oaas/models";
 import type { Fault } from "@oaas/foundation";
 import type { Transaction } from "@oaas/storage";
 import type { ClusterObjects } from "./planner/explanation/plan-objects.ts";
 import type { CompletePlan } from "./planner/plan-types.ts";
-import type { ClusterEntry, FunctionRequest, FunctionResponse, LogLine, LogQuery, RuntimeQuery } from "./ports.ts";
+import type {
+  ClusterEntry,
+  FunctionRequest,
+  FunctionResponse,
+  LogLine,
+  LogQuery,
+  ObjectQuery,
+  RuntimeQuery,
+  SignalQuery,
+} from "./ports.ts";
 
 /**
  * The use cases of the package manager, independent of transport. REST and gRPC call only these.
@@ -342,7 +355,14 @@ export interface Documents {
   ): Promise<readonly AppliedDocument[]>;
 }
 
-/** The state of the clusters, as they report it. */
+/** Reads what a class runtime consists of and how it behaves; without a cluster, in the first one that has it. */
+export interface RuntimeInspection {
+  signals(id: UnitId, query: SignalQuery, cluster?: ClusterName, call?: Call): Promise<RuntimeSignals>;
+  object(id: UnitId, query: ObjectQuery, cluster?: ClusterName, call?: Call): Promise<RuntimeObject>;
+  pods(id: UnitId, cluster?: ClusterName, call?: Call): Promise<RuntimePods>;
+  conditions(id: UnitId, cluster?: ClusterName, call?: Call): Promise<RuntimeConditions>;
+}
+
 /** Reads the output of functions, and sends them requests for trying out. */
 export interface FunctionAccess {
   /** The output from all clusters of a deployment, or from one. An unreachable cluster is named in a notice. */
@@ -371,9 +391,15 @@ export interface RuntimeListQuery extends RuntimeQuery, PageRequest {
   readonly sort?: string;
 }
 
+/** The state of the clusters, as they report it. */
 export interface StatusReader {
   status(key: DeploymentKey): Promise<DeploymentStatus>;
   unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime>;
+  /** The cluster of a unit, and its namespace there if it is known. */
+  locate(
+    id: UnitId,
+    cluster?: ClusterName,
+  ): Promise<{ readonly cluster?: ClusterName | undefined; readonly namespace?: string | undefined }>;
   /** Read from the cluster: lists and watches leave the records of decisions out. */
   enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport>;
   /** The present usage of all components in a cluster. */

@@ -126,12 +126,16 @@ describe("GrpcCrmGateway with our manager", () => {
     const query = { follow: false, previous: false };
     await Promise.allSettled([
       gateway.enforcement(name, unit.id, options),
+      gateway.signals(name, unit.id, {}, options),
+      gateway.object(name, unit.id, { kind: "Deployment", name: "x" }, options),
+      gateway.pods(name, unit.id, options),
+      gateway.conditions(name, unit.id, options),
       gateway.render(name, unit, options),
       gateway.invoke(name, unit.id, request, options),
       gateway.logs(name, unit.id, query, options)[Symbol.asyncIterator]().next(),
     ]);
     await gateway.remove(name, unit.id, { ...options, revision: 1 });
-    expect(crm.calls.length).toBeGreaterThanOrEqual(4);
+    expect(crm.calls.length).toBeGreaterThanOrEqual(8);
     for (const { method, request } of crm.calls)
       expect([method, request]).toEqual([method, expect.objectContaining(options)]);
   });

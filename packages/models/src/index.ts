@@ -130,6 +130,18 @@ export {
 export type { DeploymentRevision, PackageRevision, Revision } from "./history/revision.ts";
 export type { ComponentUsage } from "./observed/component-usage.ts";
 export type {
+  RuntimeCondition,
+  RuntimeConditions,
+  RuntimeEvent,
+  RuntimeObject,
+  RuntimePod,
+  RuntimePods,
+  RuntimeSignals,
+  SignalMark,
+  SignalSeries,
+  SignalTargetKind,
+} from "./observed/inspection.ts";
+export type {
   ClusterDeploymentStatus,
   DeploymentStatus,
   OperationStatus,

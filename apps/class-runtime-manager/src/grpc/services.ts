@@ -1,11 +1,13 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { HealthRegistry, reflectionServices, type BoundService } from "@oaas/rpc";
 import { crmInfoService, type CrmInfoDeps } from "./cluster/crm-info-service.ts";
+import { inspectionService, type InspectionDeps } from "./inspection/inspection-service.ts";
 import { deploymentService, type DeploymentServiceDeps } from "./deployments/deployment-service.ts";
 import { topologyService } from "./cluster/topology-service.ts";
 
 /** Dependencies of the gRPC services. */
-export type GrpcServicesDeps = DeploymentServiceDeps & Omit<CrmInfoDeps, "clock">;
+export type GrpcServicesDeps = DeploymentServiceDeps &
+  Omit<CrmInfoDeps, "clock"> & { readonly inspection: Omit<InspectionDeps, "clock"> };
 
 /** The services of an `RpcServer`. */
 export interface GrpcServices {
@@ -15,13 +17,15 @@ export interface GrpcServices {
 }
 
 /**
- * Creates the services of a class runtime manager: deployments, cluster information, topology, health and reflection.
+ * Creates the services of a class runtime manager: deployments, inspection, cluster information,
+ * topology, health and reflection.
  */
 export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
   const { clock } = deps.ambient;
   const clusterName = deps.clusterName ?? deps.namespaces.fallback;
   const own = [
     deploymentService(deps),
+    inspectionService(deps, { ...deps.inspection, clock }),
     crmInfoService({ ...deps, clock }),
     topologyService({ clock, directory: deps.directory, clusterName }),
   ];

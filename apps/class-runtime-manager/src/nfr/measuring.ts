@@ -7,6 +7,9 @@ import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "../controller/kinds/
 import { DEPLOYMENT_RECORDS } from "../controller/kinds/resource-types.ts";
 import { environmentQueries } from "../templates/environment/check-queries.ts";
 import { Analyzer, type AnalyzedComponent } from "./analysis/analyzer.ts";
+import { SignalHistoryReader } from "./history/signal-history.ts";
+import { measuredComponents } from "./components/measured-component.ts";
+import { ownerLabelValue } from "../templates/index.ts";
 import { ClassSource } from "./analysis/class-source.ts";
 import type { MetricsProvider } from "./analysis/metrics-provider.ts";
 import { analyzerSettings } from "./analysis/settings.ts";
@@ -25,6 +28,8 @@ export interface MeasuringOptions {
   readonly logger: Logger;
   readonly meter: Meter;
   readonly provider: MetricsProvider;
+  /** For reads of callers: their failures must not open the circuit breaker of the analyzer. Default: `provider`. */
+  readonly historyProvider?: MetricsProvider;
   readonly crm: ClassManager;
   /** The watched namespaces; undefined for all. */
   readonly namespaces: readonly string[] | undefined;
@@ -40,12 +45,14 @@ export function createMeasuring({
   logger,
   meter,
   provider,
+  historyProvider = provider,
   crm,
   namespaces,
   speed = 1,
 }: MeasuringOptions): {
   readonly analyzer: Analyzer;
   readonly enforcer: Enforcer;
+  readonly history: SignalHistoryReader;
 } {
   const { prometheus, analyzer: settings, limits } = config;
   const { children, pods, actingClient: client } = crm;
@@ -79,7 +86,28 @@ export function createMeasuring({
     maxDataAgeMs: analysisSettings.maxDataAgeMs,
     findForeignScaler: createForeignScalerFinder(client, children),
   });
+  const reading = {
+    rateWindowMs,
+    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
+    overrides: queries,
+  } as const;
+  const history = new SignalHistoryReader({
+    ...reading,
+    provider: historyProvider,
+    componentsOf: (object, uid) => {
+      const { namespace = "", name } = object.metadata;
+      return measuredComponents({
+        class: object,
+        uid,
+        children: children.childrenOf(uid).map((child) => child.object),
+        pods: pods.podsOf(namespace, ownerLabelValue(name)),
+        maxReplicas: limits.maxReplicas,
+        queries: queriesOf(namespace, object.spec.target_environment),
+      });
+    },
+  });
   const analyzer = new Analyzer({
+    ...reading,
     provider,
     ambient,
     logger,
@@ -87,9 +115,6 @@ export function createMeasuring({
     everyMs: settings.everyMs,
     rangeMs,
     stepMs,
-    rateWindowMs,
-    scheme: prometheus.provider === "otel" ? "opentelemetry" : "prometheus",
-    overrides: queries,
     settings: analysisSettings,
     minMemoryBytes: settings.minMemoryMib * 1024 * 1024,
     classes: () => {
@@ -107,7 +132,7 @@ export function createMeasuring({
       if (one) await enforcer.enforce(one, [], signal);
     },
   });
-  return { analyzer, enforcer };
+  return { analyzer, enforcer, history };
 }
 
 /** What the enforcer needs of an analyzed component. */

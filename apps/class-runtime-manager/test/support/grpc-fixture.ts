@@ -1,5 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { CrmInfoService, DeploymentService, TopologyService, type DeploymentUnitSchema } from "@oaas/contracts/grpc";
+import {
+  CrmInfoService,
+  DeploymentService,
+  InspectionService,
+  TopologyService,
+  type DeploymentUnitSchema,
+} from "@oaas/contracts/grpc";
 import { ok } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
@@ -39,6 +45,7 @@ export interface GrpcFixture {
   readonly grpc: GrpcServices;
   readonly deployments: RpcClient<typeof DeploymentService>;
   readonly info: RpcClient<typeof CrmInfoService>;
+  readonly inspection: RpcClient<typeof InspectionService>;
   readonly topology: RpcClient<typeof TopologyService>;
   channel(token?: string): RpcChannel;
   close(): Promise<void>;
@@ -71,6 +78,12 @@ export async function startGrpcServices(
     },
     cluster: CLUSTER,
     usage: async () => [],
+    inspection: {
+      pods: { arePodsKnown: true, podsOf: () => [], nodesOf: () => [] },
+      childrenOf: () => [],
+      events: async () => [],
+      signals: () => undefined,
+    },
     version: "1.2.3",
     labels: { region: "eu" },
     logger: NOOP_LOGGER,
@@ -105,6 +118,7 @@ export async function startGrpcServices(
     grpc,
     deployments: first.client(DeploymentService),
     info: first.client(CrmInfoService),
+    inspection: first.client(InspectionService),
     topology: first.client(TopologyService),
     channel,
     close: async () => {

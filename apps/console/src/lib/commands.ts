@@ -17,6 +17,19 @@ export function kubectl(text: string): Command {
   return { tool: "kubectl", text: `kubectl ${text}` };
 }
 
+/** A Kubernetes object as YAML. Kinds of other projects need their group: several are called Service. */
+export function kubectlObject(object: {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string | null | undefined;
+  readonly api_version?: string | undefined;
+}): Command {
+  const [group = "", version] = (object.api_version ?? "").split("/");
+  const suffix = version === undefined || !group.includes(".") ? "" : `.${version}.${group}`;
+  const resource = `${object.kind.toLowerCase()}${suffix}`;
+  return kubectl(`-n ${shellWord(object.namespace ?? "default")} get ${resource} ${shellWord(object.name)} -o yaml`);
+}
+
 /** A request with the token in a variable, because the console does not know it. */
 export function curl(origin: string, path: string, method = "GET"): Command {
   const verb = method === "GET" ? "" : ` -X ${method}`;

@@ -73,6 +73,16 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   repair: "Repair",
 };
 
+const SIGNALS: Readonly<Record<string, string>> = {
+  requests_per_second: "requests",
+  latency_p95_ms: "latency (p95)",
+  latency_p99_ms: "latency (p99)",
+  error_ratio: "failed requests",
+  cpu_millicores: "CPU",
+  memory_bytes: "memory",
+  ready_replicas: "ready replicas",
+};
+
 const REQUIREMENTS: Readonly<Record<string, string>> = {
   availability: "availability",
   throughput: "throughput",
@@ -155,6 +165,7 @@ export const m = {
   },
   states: (state: string) => STATES[state] ?? words(state),
   operationKinds: (kind: string) => OPERATIONS[kind] ?? words(kind),
+  signals: (name: string) => SIGNALS[name] ?? words(name).toLowerCase(),
   requirements: (name: string) => REQUIREMENTS[name] ?? words(name).toLowerCase(),
   verdicts: { healthy: "Healthy", transient: "Resolves by itself", permanent: "Needs action" } as Readonly<
     Record<string, string>
@@ -405,9 +416,11 @@ export const m = {
     noneText: "A class runtime is a class in one cluster. Deployments create them.",
     tabs: {
       functions: "Functions",
+      pods: "Pods",
       requirements: "Requirements",
       enforcement: "Enforcement",
       children: "Objects",
+      conditions: "Conditions",
       events: "Events",
     },
     in: "in",
@@ -424,7 +437,36 @@ export const m = {
     noRequirements: "Nothing is measured",
     noRequirementsText:
       "State a requirement in the deployment, such as an availability or a latency, and its measurement appears here.",
-    chartNote: "Charts start when this page is opened; dashed is the target, dotted lines are enforcement.",
+    signals: {
+      title: "Signals",
+      range: "Range",
+      ranges: {
+        "15m": "Last 15 minutes",
+        "1h": "Last hour",
+        "6h": "Last 6 hours",
+        "24h": "Last 24 hours",
+      } as Readonly<Record<string, string>>,
+      note: "Dashed is the target, dotted lines are changes by enforcement.",
+      none: "Nothing is measured yet",
+      noneText: "Signals appear when the class has pods that are measured.",
+      noValue: "not measured",
+      targetKinds: { at_least: "At least", at_most: "At most", requested: "Requested" } as Readonly<
+        Record<string, string>
+      >,
+      noHistory: "The history of signals cannot be read: these charts start when this page is opened.",
+      outdated: (why: string) => `The charts are not current. ${why}`,
+    },
+    pods: {
+      none: "No pods",
+      noneText: "A class that is scaled to zero has none until the next request.",
+      ready: "Ready",
+      node: "Node",
+      restarts: "Restarts",
+      age: "Created",
+      output: "Output",
+      logs: "Logs",
+      more: (count: number) => `${plural(count, "more pod is", "more pods are")} not listed.`,
+    },
     checked: "Measured",
     wholeClass: "Class",
     observed: "Observed",
@@ -452,6 +494,17 @@ export const m = {
     kind: "Kind",
     name: "Name",
     yaml: "YAML",
+    showYaml: "Show",
+    showYamlOf: (kind: string, name: string) => `Show the YAML of ${kind} ${name}`,
+    yamlOf: (kind: string, name: string) => `${kind} ${name}`,
+    yamlNote: "As it is in the cluster; *** stands for secrets and the content of ConfigMaps.",
+    copyYaml: "Copy the YAML",
+    command: "Command",
+    noConditions: "No conditions are reported",
+    history: "What happened",
+    noHistory: "No events",
+    noHistoryText: "The cluster keeps the events of about an hour.",
+    repeated: (reason: string, count: number) => `${reason} (${count} times)`,
   },
   clusters: {
     none: "No clusters are registered",

@@ -2,7 +2,8 @@ import { useEffect, useRef } from "react";
 
 export interface ChartPoint {
   readonly atMs: number;
-  readonly value: number;
+  /** Null is a gap. */
+  readonly value: number | null;
 }
 
 export interface ChartMark {
@@ -44,7 +45,7 @@ export function Chart({ label, points, target, marks = [], format }: ChartProps)
       chart?.destroy();
     };
   }, [points, target, marks]);
-  const last = points.at(-1);
-  const text = `${label}: ${last === undefined ? "–" : format(last.value)}${target === undefined ? "" : ` / ${format(target)}`}`;
+  const last = points.findLast(({ value }) => value !== null)?.value ?? undefined;
+  const text = `${label}: ${last === undefined ? "–" : format(last)}${target === undefined ? "" : ` / ${format(target)}`}`;
   return <div ref={host} role="img" aria-label={text} className="overflow-hidden" style={{ minHeight: HEIGHT }} />;
 }

@@ -134,12 +134,14 @@ export class ClusterStatusReader implements StatusReader {
     );
   }
 
-  async enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport> {
+  async locate(id: UnitId, cluster?: ClusterName): ReturnType<StatusReader["locate"]> {
     const { cluster: name } = await this.unit(id, cluster);
-    const report =
-      name === undefined
-        ? undefined
-        : await this.#deps.gateway.enforcement(name, id, { namespace: this.#namespaceOf(name, id) });
+    return { cluster: name, namespace: name === undefined ? undefined : this.#namespaceOf(name, id) };
+  }
+
+  async enforcement(id: UnitId, cluster?: ClusterName): Promise<EnforcementReport> {
+    const { cluster: name, namespace } = await this.locate(id, cluster);
+    const report = name === undefined ? undefined : await this.#deps.gateway.enforcement(name, id, { namespace });
     if (report === undefined) throw notFound("class runtime", id);
     return report;
   }

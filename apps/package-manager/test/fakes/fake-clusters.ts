@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import { failedPrecondition, Fault, notFound, unavailable } from "@oaas/foundation";
-import { ClusterStatus, LifecyclePhase, type ClusterHealth, type ClusterName, type UnitId } from "@oaas/models";
+import {
+  ClusterStatus,
+  LifecyclePhase,
+  type ClusterHealth,
+  type ClusterName,
+  type RuntimeConditions,
+  type RuntimePods,
+  type UnitId,
+} from "@oaas/models";
 import type {
   CallOptions,
   ClusterDirectory,
@@ -158,6 +166,14 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   usage = async (): Promise<readonly never[]> => [];
   enforcement = async (): Promise<undefined> => undefined;
   explain = async (): Promise<undefined> => undefined;
+  signals = async (): Promise<never> => {
+    throw unavailable("signals", "fake clusters measure nothing");
+  };
+  object = async (): Promise<never> => {
+    throw unavailable("objects", "fake clusters have no objects");
+  };
+  pods = async (): Promise<RuntimePods> => ({ pods: [], morePods: 0 });
+  conditions = async (): Promise<RuntimeConditions> => ({ conditions: [], events: [] });
   // oxlint-disable-next-line require-yield -- it always fails
   async *logs(): AsyncGenerator<readonly LogLine[]> {
     throw unavailable("logs", "fake clusters have no pods");

@@ -15,6 +15,7 @@ import {
 } from "@oaas/contracts/grpc";
 import { invalidArgument, notFound, ROOT_PATH } from "@oaas/foundation";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
+import { scriptedInspection } from "./scripted-inspection.ts";
 import type { HeldUnit, ScriptedUnits } from "./scripted-units.ts";
 
 /** The methods that can be scripted, by their contract names. */
@@ -31,6 +32,10 @@ export const SCRIPTED_METHODS = [
   "RenderUnit",
   "StreamLogs",
   "InvokeFunction",
+  "GetSignals",
+  "GetObject",
+  "ListPods",
+  "GetConditions",
   "GetEnvHealth",
   "GetTopology",
   "Check",
@@ -58,7 +63,7 @@ export interface ScriptedServicesDeps {
 
 /** The services of a class runtime manager over scripted units, like ours or like the Rust one. */
 export function scriptedServices(deps: ScriptedServicesDeps): BoundService[] {
-  return [deploymentService(deps), ...infoServices(deps)];
+  return [deploymentService(deps), ...infoServices(deps), ...(deps.rust ? [] : [scriptedInspection(deps)])];
 }
 
 function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundService {

@@ -76,6 +76,7 @@ export {
   clusterAvailabilityView,
   clusterCost,
 } from "./resources/cluster/availability.ts";
+export { runtimeConditions, runtimeObject, runtimePods, runtimeSignals } from "./resources/cluster/inspection.ts";
 export { componentUsage } from "./resources/cluster/usage.ts";
 export {
   deploymentStatusToWire,

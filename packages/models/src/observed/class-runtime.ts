@@ -18,6 +18,8 @@ export interface ResourceReference {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;
+  /** Distinguishes kinds with the same name. */
+  readonly apiVersion?: string;
 }
 
 /** Status of a function: its URL and readiness. */
@@ -75,6 +77,8 @@ export interface ClassRuntime {
   readonly status?: ClassRuntimeStatus;
   readonly nfrCompliance?: NfrCompliance;
   readonly resourceRefs: readonly ResourceReference[];
+  /** The deployment that it belongs to, if its manager reports it. */
+  readonly deploymentKey?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly partitionCount: number;

@@ -26,6 +26,7 @@ export {
   type ClassSelector,
   type PodSelector,
 } from "./class-queries.ts";
+export { narrowTemplate } from "./narrow-query.ts";
 export { PodIndex, type Workload } from "./pod-names.ts";
 export { SERIES_LABELS } from "./series-labels.ts";
 export { NAMING_SCHEMES, QUERY_TEMPLATES, type NamingScheme, type QueryTemplate } from "./templates.ts";

@@ -6,7 +6,12 @@ export function quoteLabel(value: string): string {
 
 /** A regular expression (RE2) that matches exactly the values; quoted for PromQL. PromQL anchors it. */
 export function quoteAlternatives(values: readonly string[]): string {
-  return quoteLabel(values.map((value) => value.replaceAll(/[\\.+*?()|[\]{}^$]/g, "\\$&")).join("|"));
+  return quoteLabel(values.map(quotePattern).join("|"));
+}
+
+/** A regular expression (RE2) that matches exactly the value. */
+export function quotePattern(value: string): string {
+  return value.replaceAll(/[\\.+*?()|[\]{}^$]/g, "\\$&");
 }
 
 /** A PromQL duration, such as `90s`; milliseconds when needed. */

@@ -45,6 +45,7 @@ const API_FEATURES = [
   "scale-to-zero",
   "render",
   "usage",
+  "inspection",
 ] as const;
 
 /** CrmInfoService: health, capacity and capabilities of the cluster, in the current and the earlier form. */

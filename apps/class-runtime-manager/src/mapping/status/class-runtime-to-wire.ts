@@ -172,8 +172,8 @@ function statusToWire(object: ClassRuntime): WireStatus {
 }
 
 function resourceRefsOf({ metadata, status }: ClassRuntime): ResourceReference[] {
-  return (status?.resource_refs ?? []).map(({ kind, name, namespace = metadata.namespace, uid }) =>
-    create(ResourceReferenceSchema, omitUndefined({ kind, name, namespace, uid })),
+  return (status?.resource_refs ?? []).map(({ apiVersion, kind, name, namespace = metadata.namespace, uid }) =>
+    create(ResourceReferenceSchema, omitUndefined({ apiVersion, kind, name, namespace, uid })),
   );
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { fetchValue } from "../../api/client.ts";
 import type { ClassRuntime } from "../../api/contract.ts";
@@ -7,11 +7,10 @@ import { useEvents } from "../../api/feed-context.tsx";
 import { ApiError } from "../../api/errors.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
 import { explainDecision } from "../../lib/enforcement.ts";
-import { measured, number } from "../../lib/format.ts";
+import { number } from "../../lib/format.ts";
 import { SampleHistory } from "../../lib/samples.ts";
 import { toneOf } from "../../lib/tone.ts";
 import { m } from "../../messages/en.ts";
-import { Chart } from "../../ui/chart.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { EventTable } from "../../ui/event-table.tsx";
 import { DataList, PageHeader, Panel, Table, Tabs } from "../../ui/page.tsx";
@@ -20,10 +19,14 @@ import { Empty, Loaded } from "../../ui/states.tsx";
 import { Notice, Status, Tag } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
+import { RuntimeConditions } from "./conditions-tab.tsx";
+import { RuntimeObjects } from "./objects-tab.tsx";
+import { RuntimePods } from "./pods-tab.tsx";
+import { RuntimeRequirements } from "./requirements-tab.tsx";
 
 const text = m.runtimes;
 const MEASURED_MS = 5000;
-const TABS = ["functions", "requirements", "enforcement", "children", "events"] as const;
+const TABS = ["functions", "pods", "requirements", "enforcement", "children", "conditions", "events"] as const;
 
 export default function RuntimePage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const id = params["id"] ?? "";
@@ -68,9 +71,11 @@ export default function RuntimePage({ params }: { readonly params: Readonly<Reco
               </div>
             )}
             {tab === "functions" && <Functions runtime={value} />}
-            {tab === "requirements" && <Requirements runtime={value} history={history} />}
+            {tab === "pods" && <RuntimePods runtime={value} />}
+            {tab === "requirements" && <RuntimeRequirements runtime={value} history={history} />}
             {tab === "enforcement" && <Enforcement id={id} cluster={cluster} />}
-            {tab === "children" && <Children runtime={value} />}
+            {tab === "children" && <RuntimeObjects runtime={value} />}
+            {tab === "conditions" && <RuntimeConditions id={id} cluster={cluster} />}
             {tab === "events" && (
               <Panel title={m.activity.stream} flush>
                 <EventTable events={events.filter(({ key }) => key === id)} />
@@ -84,7 +89,13 @@ export default function RuntimePage({ params }: { readonly params: Readonly<Reco
 }
 
 function Meta({
-  runtime: { class_key: key, package_name: name, cluster_name: cluster, updated_at: updated },
+  runtime: {
+    class_key: key,
+    package_name: name,
+    cluster_name: cluster,
+    updated_at: updated,
+    deployment_key: deployment,
+  },
 }: {
   readonly runtime: ClassRuntime;
 }) {
@@ -98,6 +109,14 @@ function Meta({
       <Link href={`/clusters/${encodeURIComponent(cluster ?? "")}`} className="link">
         {cluster}
       </Link>{" "}
+      {deployment !== undefined && (
+        <>
+          · {m.terms.deployment}{" "}
+          <Link href={`/deployments/${encodeURIComponent(deployment)}`} className="link">
+            {deployment}
+          </Link>{" "}
+        </>
+      )}
       · {m.terms.updated} <Time at={updated} />
     </p>
   );
@@ -184,137 +203,10 @@ function Functions({ runtime }: { readonly runtime: ClassRuntime }) {
   );
 }
 
-/** Charts from the moment the page is open, because the API has only the newest measurement of each requirement. */
-function Requirements({ runtime, history }: { readonly runtime: ClassRuntime; readonly history: SampleHistory }) {
-  const compliance = runtime.nfr_compliance;
-  const measurements = compliance?.measurements ?? [];
-  const decisions = useDecisions(runtime.id, runtime.cluster_name ?? "");
-  const checkedAt = Date.parse(compliance?.last_checked ?? "");
-  for (const { requirement, component, observed } of measurements)
-    if (observed !== undefined && !Number.isNaN(checkedAt))
-      history.add(`${component}/${requirement}`, { atMs: checkedAt, value: observed });
-  if (compliance == null || measurements.length === 0)
-    return (
-      <Panel>
-        <Empty title={text.noRequirements} text={text.noRequirementsText} />
-      </Panel>
-    );
-  return (
-    <div className="space-y-4">
-      <p className="text-sm text-ink-2">
-        {text.chartNote} {text.checked} <Time at={compliance.last_checked} />
-      </p>
-      <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
-        {measurements.map((each) => {
-          const marks = (decisions.data ?? [])
-            .filter(({ component }) => component === each.component)
-            .map(({ atMs, from, to, dimension }) => ({ atMs, label: `${dimension} ${from} → ${to}` }));
-          const title = `${each.component === "" ? text.wholeClass : each.component}: ${m.requirements(each.requirement)}`;
-          return (
-            <Panel
-              key={each.component + each.requirement}
-              title={title}
-              actions={each.status !== undefined && <Status state={each.status} label={m.states(each.status)} />}
-            >
-              <ChartOf
-                label={title}
-                samples={history.of(`${each.component}/${each.requirement}`)}
-                target={each.required}
-                marks={marks}
-                unit={each.unit}
-              />
-              <DataList
-                columns={3}
-                items={[
-                  [
-                    text.observed,
-                    each.observed === undefined ? (each.reason ?? "–") : measured(each.observed, each.unit),
-                  ],
-                  [text.target, each.required === undefined ? "–" : measured(each.required, each.unit)],
-                  [text.budget, each.error_budget_left === undefined ? "–" : measured(each.error_budget_left, "ratio")],
-                ]}
-              />
-              {each.burn_rates.length > 0 && (
-                <p className="num mt-2 text-sm text-ink-2">
-                  {text.burn}:{" "}
-                  {each.burn_rates.map((rate) => `${rate.long_window} ${number(rate.long_rate ?? 0)}`).join(" · ")}
-                </p>
-              )}
-            </Panel>
-          );
-        })}
-      </div>
-      <Recommendations runtime={runtime} />
-    </div>
-  );
-}
-
-interface ChartOfProps {
-  readonly label: string;
-  readonly samples: readonly { readonly atMs: number; readonly value: number }[];
-  readonly target: number;
-  readonly marks: readonly { readonly atMs: number; readonly label: string }[];
-  readonly unit: string;
-}
-
-function ChartOf({ label, samples, target, marks, unit }: ChartOfProps) {
-  const marksKey = marks.map(({ atMs }) => atMs).join();
-  // The list is new at each render, its content is not.
-  const stable = useMemo(() => marks, [marksKey]);
-  return (
-    <Chart label={label} points={samples} target={target} marks={stable} format={(value) => measured(value, unit)} />
-  );
-}
-
-function Recommendations({ runtime }: { readonly runtime: ClassRuntime }) {
-  const list = runtime.status?.nfr_recommendations ?? [];
-  if (list.length === 0) return null;
-  return (
-    <Panel title={text.recommendations} flush>
-      <Table
-        label={text.recommendations}
-        rows={list}
-        keyOf={({ component, dimension }) => `${component}/${dimension}`}
-        columns={[
-          { title: m.clusters.component, cell: ({ component }) => <span className="font-medium">{component}</span> },
-          { title: text.dimension, cell: ({ dimension }) => dimension },
-          {
-            title: text.now,
-            numeric: true,
-            cell: ({ current, dimension }) => (current === undefined ? "–" : amount(current, dimension)),
-          },
-          { title: text.recommended, numeric: true, cell: ({ target, dimension }) => amount(target, dimension) },
-          {
-            title: text.confidence,
-            numeric: true,
-            wide: true,
-            cell: ({ confidence }) => (confidence === undefined ? "–" : `${Math.round(confidence * 100)} %`),
-          },
-          { title: text.basis, wide: true, cell: ({ basis }) => <span className="text-sm text-ink-2">{basis}</span> },
-        ]}
-      />
-    </Panel>
-  );
-}
-
-function amount(value: number, dimension: string): string {
-  if (dimension === "memory") return measured(value, "bytes");
-  return dimension === "cpu" ? `${number(value)} m` : number(value);
-}
-
 function useEnforcement(id: string, cluster: string) {
   return useQuery({
     queryKey: ["class-runtime", id, cluster, "enforcement"],
     queryFn: ({ signal }) => fetchValue("getEnforcement", { path: { id }, query: { cluster }, signal }),
-  });
-}
-
-function useDecisions(id: string, cluster: string) {
-  return useQuery({
-    queryKey: ["class-runtime", id, cluster, "enforcement", "explained"],
-    queryFn: async ({ signal }) =>
-      (await fetchValue("getEnforcement", { path: { id }, query: { cluster }, signal })).decisions.map(explainDecision),
-    retry: false,
   });
 }
 
@@ -411,39 +303,5 @@ function Enforcement({ id, cluster }: { readonly id: string; readonly cluster: s
         </div>
       )}
     </Loaded>
-  );
-}
-
-function Children({ runtime }: { readonly runtime: ClassRuntime }) {
-  const children = runtime.resource_refs ?? [];
-  return (
-    <Panel title={text.tabs.children} flush>
-      {children.length === 0 ? (
-        <Empty title={text.noChildren} />
-      ) : (
-        <Table
-          label={text.tabs.children}
-          rows={children}
-          keyOf={({ kind, name }) => `${kind}/${name}`}
-          columns={[
-            { title: text.kind, cell: ({ kind }) => <Tag>{kind}</Tag> },
-            { title: text.name, cell: ({ name }) => <span className="font-medium break-all">{name}</span> },
-            { title: m.clusters.namespace, wide: true, cell: ({ namespace }) => namespace ?? "–" },
-            {
-              title: text.yaml,
-              cell: ({ kind, name, namespace }) => {
-                const command = kubectl(`-n ${namespace ?? "default"} get ${kind.toLowerCase()} ${name} -o yaml`).text;
-                return (
-                  <span className="flex items-center gap-1">
-                    <code className="hidden text-xs break-all lg:inline">{command}</code>
-                    <CopyButton label={m.common.copy} text={command} />
-                  </span>
-                );
-              },
-            },
-          ]}
-        />
-      )}
-    </Panel>
   );
 }

@@ -16,7 +16,18 @@ import {
   type Ambient,
   type BreakerState,
 } from "@oaas/foundation";
-import type { ComponentUsage, ClusterHealth, ClusterName, EnforcementReport, Topology, UnitId } from "@oaas/models";
+import type {
+  ComponentUsage,
+  ClusterHealth,
+  ClusterName,
+  EnforcementReport,
+  RuntimeConditions,
+  RuntimeObject,
+  RuntimePods,
+  RuntimeSignals,
+  Topology,
+  UnitId,
+} from "@oaas/models";
 import {
   NOOP_CONTEXT,
   NOOP_LOGGER,
@@ -34,10 +45,12 @@ import type {
   FunctionResponse,
   LogLine,
   LogQuery,
+  ObjectQuery,
   RemoveOptions,
   RenderedUnit,
   RuntimeChange,
   RuntimeQuery,
+  SignalQuery,
   UnitCallOptions,
   UnitReport,
 } from "../../ports.ts";
@@ -51,6 +64,7 @@ import { nodeSecretFiles, type SecretFiles } from "../secret-files.ts";
 import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolicy } from "./guard/cluster-guard.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
 import { enforcementFromWire } from "./wire/enforcement-from-wire.ts";
+import { conditionsFromWire, objectFromWire, podsFromWire, signalsFromWire } from "./wire/inspection-from-wire.ts";
 import { renderedFromWire } from "./wire/rendered-from-wire.ts";
 import { usageFromWire } from "./wire/usage-from-wire.ts";
 import { reportFromWire, runtimeChangeFromWire } from "./wire/report-from-wire.ts";
@@ -93,6 +107,10 @@ const CALLS = {
   // The function may take its time, and may have worked although its response was lost.
   GetUsage: { timeoutMs: 10_000, retriedBy: "gateway" },
   InvokeFunction: { timeoutMs: 60_000, retriedBy: "caller" },
+  GetSignals: { timeoutMs: 15_000, retriedBy: "caller" },
+  GetObject: { timeoutMs: 5_000, retriedBy: "gateway" },
+  ListPods: { timeoutMs: 5_000, retriedBy: "gateway" },
+  GetConditions: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetTopology: { timeoutMs: 15_000, retriedBy: "gateway" },
   GetEnvHealth: { timeoutMs: 5_000, maxTimeoutMs: 30_000, retriedBy: "gateway", probe: true },
 } as const satisfies Record<string, CallPolicy>;
@@ -218,6 +236,40 @@ export class GrpcCrmGateway implements CrmGateway {
   async usage(cluster: ClusterName, options?: CallOptions): Promise<readonly ComponentUsage[]> {
     return this.#call(cluster, "GetUsage", options, async ({ info }, call) =>
       usageFromWire(await info.getUsage({}, call)),
+    );
+  }
+
+  async signals(
+    cluster: ClusterName,
+    unitId: UnitId,
+    query: SignalQuery,
+    options?: UnitCallOptions,
+  ): Promise<RuntimeSignals> {
+    return this.#call(cluster, "GetSignals", options, async ({ inspection }, call) =>
+      signalsFromWire(await inspection.getSignals({ deploymentId: unitId, ...namespaceOf(options), ...query }, call)),
+    );
+  }
+
+  async object(
+    cluster: ClusterName,
+    unitId: UnitId,
+    query: ObjectQuery,
+    options?: UnitCallOptions,
+  ): Promise<RuntimeObject> {
+    return this.#call(cluster, "GetObject", options, async ({ inspection }, call) =>
+      objectFromWire(await inspection.getObject({ deploymentId: unitId, ...namespaceOf(options), ...query }, call)),
+    );
+  }
+
+  async pods(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<RuntimePods> {
+    return this.#call(cluster, "ListPods", options, async ({ inspection }, call) =>
+      podsFromWire(await inspection.listPods({ deploymentId: unitId, ...namespaceOf(options) }, call)),
+    );
+  }
+
+  async conditions(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<RuntimeConditions> {
+    return this.#call(cluster, "GetConditions", options, async ({ inspection }, call) =>
+      conditionsFromWire(await inspection.getConditions({ deploymentId: unitId, ...namespaceOf(options) }, call)),
     );
   }
 

@@ -9,6 +9,7 @@ import { file_grpc_health_v1_health } from "../../gen/grpc/health/v1/health_pb.t
 import { file_grpc_reflection_v1_reflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { file_grpc_reflection_v1alpha_reflection } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { file_health } from "../../gen/health_pb.ts";
+import { file_inspection } from "../../gen/inspection_pb.ts";
 import { file_oprc_data } from "../../gen/oprc-data_pb.ts";
 import { file_oprc_invoke } from "../../gen/oprc-invoke_pb.ts";
 import { file_oprc_route } from "../../gen/oprc-route_pb.ts";
@@ -31,6 +32,7 @@ export const FILE_DESCRIPTORS: readonly DescFile[] = [
   file_package,
   file_health,
   file_topology,
+  file_inspection,
   file_oprc_data,
   file_oprc_invoke,
   file_oprc_route,

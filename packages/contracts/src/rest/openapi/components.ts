@@ -13,6 +13,7 @@ import * as explanation from "../resources/deployment/explanation.ts";
 import * as functionDeployment from "../resources/deployment/function-deployment.ts";
 import * as fn from "../resources/package/function.ts";
 import * as nfr from "../resources/deployment/nfr-requirements.ts";
+import * as inspection from "../resources/cluster/inspection.ts";
 import * as nfrStatus from "../resources/cluster/nfr-status.ts";
 import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
@@ -106,6 +107,15 @@ export const VIEW_COMPONENTS = {
   DrainedUnit: cluster.drainedUnit.view,
   ClusterAvailability: clusterAvailability.clusterAvailabilityView,
   ComponentUsage: clusterUsage.componentUsage.view,
+  RuntimeSignals: inspection.runtimeSignals.view,
+  SignalSeries: inspection.signalSeries.view,
+  SignalMark: inspection.signalMark.view,
+  RuntimePods: inspection.runtimePods.view,
+  RuntimePod: inspection.runtimePod.view,
+  RuntimeConditions: inspection.runtimeConditions.view,
+  RuntimeCondition: inspection.runtimeCondition.view,
+  RuntimeEvent: inspection.runtimeEvent.view,
+  RuntimeObject: inspection.runtimeObject.view,
   AvailabilityPrior: clusterAvailability.availabilityPrior.view,
   AvailabilityMeasurement: clusterAvailability.availabilityMeasurement.view,
   AvailabilityEstimate: clusterAvailability.availabilityEstimate.view,
@@ -262,6 +272,15 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ClusterHealth: "The observed health of a cluster.",
   Cluster: "A cluster in the list of clusters.",
   Cordon: "Who keeps new units out of a cluster, since when and why.",
+  RuntimeSignals: "The measured signals of a class runtime over a range.",
+  SignalSeries: "One signal of one component.",
+  SignalMark: "A change by enforcement.",
+  RuntimePods: "The pods of a class runtime.",
+  RuntimePod: "One pod, and why it is not ready.",
+  RuntimeConditions: "The conditions of a class runtime and what happened to them.",
+  RuntimeCondition: "A condition of a class runtime.",
+  RuntimeEvent: "A Kubernetes Event about a class runtime.",
+  RuntimeObject: "A Kubernetes object of a class runtime, with secrets masked.",
   ComponentUsage: "The present CPU and memory of the pods of one component.",
   ClusterAvailability: "The promised availability of a cluster against the measured one.",
   AvailabilityPrior: "The availability that an operator promises for a cluster.",

@@ -52,6 +52,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   clusters: "Cluster name.",
   envs: "Cluster name.",
   "freeze-windows": "Name of the freeze window.",
+  objects: "Kubernetes kind, such as `Deployment`.",
+  "{kind}": "Object name.",
 };
 
 /** Descriptions of the tags, in document order. */
@@ -63,6 +65,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   events: "Streams of changes.",
   plans: "Plans: what a deployment would do, and why.",
   "class-runtimes": "Class runtimes in the clusters.",
+  inspection: "What a class runtime consists of and how it behaves, read from its cluster.",
   clusters: "Registered clusters and their health.",
   "freeze-windows": "Calendar of times in which clusters, or the whole platform, are not changed.",
   catalogue: "Classes and functions of all packages, and the topology.",

@@ -2,6 +2,7 @@ import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
 import { freezeWindowRoutes } from "./freeze-windows.ts";
+import { inspectionRoutes } from "./inspection.ts";
 import { labRoutes } from "./lab.ts";
 import { overviewRoutes } from "./overview.ts";
 import { packageRoutes } from "./packages.ts";
@@ -19,6 +20,7 @@ export const ROUTES = {
   ...documentRoutes,
   ...overviewRoutes,
   ...runtimeRoutes,
+  ...inspectionRoutes,
   ...clusterRoutes,
   ...freezeWindowRoutes,
   ...catalogueRoutes,

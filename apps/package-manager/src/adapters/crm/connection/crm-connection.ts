@@ -1,5 +1,11 @@
 import { omitUndefined } from "@oaas/contracts/rest";
-import { CrmInfoService, DeploymentService, HealthService, TopologyService } from "@oaas/contracts/grpc";
+import {
+  CrmInfoService,
+  DeploymentService,
+  HealthService,
+  InspectionService,
+  TopologyService,
+} from "@oaas/contracts/grpc";
 import type { Ambient, Timer } from "@oaas/foundation";
 import { type ContextStore, type Logger, NOOP_TRACER, type Tracer } from "@oaas/observability";
 import { RpcChannel, type CertificateExpiry, type CertificateUse, type ChannelTls, type RpcClient } from "@oaas/rpc";
@@ -14,6 +20,7 @@ export interface CrmServices {
   readonly info: RpcClient<typeof CrmInfoService>;
   readonly health: RpcClient<typeof HealthService>;
   readonly topology: RpcClient<typeof TopologyService>;
+  readonly inspection: RpcClient<typeof InspectionService>;
 }
 
 /** How long calls may finish on a connection with replaced certificates. */
@@ -60,6 +67,7 @@ export class CrmConnection {
       info: channel.client(CrmInfoService),
       health: channel.client(HealthService),
       topology: channel.client(TopologyService),
+      inspection: channel.client(InspectionService),
     };
     this.#current = { channel, services, texts };
     return services;

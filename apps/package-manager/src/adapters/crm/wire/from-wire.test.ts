@@ -136,7 +136,7 @@ describe("conversions from the wire", () => {
           { requirement: "availability", required: 0.99, windowSeconds: 60 },
         ],
       },
-      resourceRefs: [{ kind: "Deployment", name: "d", namespace: "" }],
+      resourceRefs: [{ kind: "Deployment", name: "d", namespace: "", apiVersion: "apps/v1" }],
       createdAt: "t0",
       updatedAt: "t1",
       digest: "d1",
@@ -166,7 +166,8 @@ describe("conversions from the wire", () => {
         createdAt: "t0",
         updatedAt: "t1",
         partitionCount: 1,
-        resourceRefs: [{ kind: "Deployment", name: "d" }],
+        resourceRefs: [{ kind: "Deployment", name: "d", apiVersion: "apps/v1" }],
+        deploymentKey: "cart",
         nfrCompliance: {
           overall: "Violated",
           lastChecked: "t2",

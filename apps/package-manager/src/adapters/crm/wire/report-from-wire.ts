@@ -66,9 +66,16 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
     cluster,
     status: summary.status && statusFromWire(summary.status),
     nfrCompliance: summary.nfrCompliance && complianceFromWire(summary.nfrCompliance),
-    resourceRefs: summary.resourceRefs.map(({ kind, name, namespace, uid }) =>
-      omitUndefined({ kind, name, namespace: nonEmpty(namespace), uid: nonEmpty(uid) }),
+    resourceRefs: summary.resourceRefs.map(({ kind, name, namespace, uid, apiVersion }) =>
+      omitUndefined({
+        kind,
+        name,
+        namespace: nonEmpty(namespace),
+        uid: nonEmpty(uid),
+        apiVersion: nonEmpty(apiVersion),
+      }),
     ),
+    deploymentKey: nonEmpty(summary.deploymentKey),
     createdAt: summary.createdAt,
     updatedAt: summary.updatedAt,
     partitionCount: Math.max(1, summary.partitionCount),

@@ -79,6 +79,7 @@ export const resourceReference = resource<ResourceReference>()({
   name: required("name", "Object name.", string()),
   namespace: nullable("namespace", "Namespace; null for cluster-scoped objects.", string()),
   uid: nullable("uid", "Object UID.", string()),
+  apiVersion: optional("api_version", "Kubernetes API version; absent when the cluster does not report it.", string()),
 });
 
 const partitionCount = { ...integer(COUNT_RANGE), write: (count: number) => Math.max(1, count) };
@@ -105,6 +106,11 @@ const classRuntime = resource<ClassRuntime>()({
     "Kubernetes objects of the class runtime.",
     array(nested(resourceReference)),
     [],
+  ),
+  deploymentKey: optional(
+    "deployment_key",
+    "Deployment of the class runtime; absent when the cluster does not report it.",
+    string(),
   ),
   createdAt: required("created_at", "Creation time.", string()),
   updatedAt: required("updated_at", "Time of the last change.", string()),
