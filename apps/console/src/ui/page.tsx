@@ -89,7 +89,10 @@ export function Tabs({
   readonly hrefOf: (id: string) => string;
 }) {
   return (
-    <nav aria-label={m.common.sections} className="no-print mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <nav
+      aria-label={m.common.sections}
+      className="no-print mb-4 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line"
+    >
       {tabs.map(({ id, label, count }) => (
         <Link
           key={id}

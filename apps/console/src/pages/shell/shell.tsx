@@ -56,14 +56,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const feed = useFeed();
   const session = useSession().data;
   useEffect(() => {
-    feed.open();
+    feed.start();
     return () => feed.close();
   }, [feed]);
   useShortcuts(setOverlay, navigate);
   useEffect(() => setOpen(false), [location]);
   if (session === undefined) return null;
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[14rem_minmax(0,1fr)]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[14rem_minmax(0,1fr)] print:block">
       <a
         href="#main"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded focus:bg-raised focus:px-3 focus:py-2"
