@@ -25,9 +25,9 @@ export async function buildConsole(): Promise<void> {
 }
 
 /** The local stack of `npm start`, in a folder of its own on free ports. */
-export async function startStack(): Promise<Served> {
+export async function startStack(flags: readonly string[] = []): Promise<Served> {
   const folder = await mkdtemp(path.join(tmpdir(), "oaas-console-"));
-  const args = ["apps/dev-stack/src/main.ts", "--ports=0", `--data=${folder}`, "--output=json"];
+  const args = ["apps/dev-stack/src/main.ts", "--ports=0", `--data=${folder}`, "--output=json", ...flags];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -58,7 +58,7 @@ describeWith(["chromium"], "the console", () => {
 
   /** Every page and tab, with the text that shows that its data is there. */
   const pages: readonly (readonly [name: string, path: string | (() => Promise<string>), text: string])[] = [
-    ["overview", "/", "Recent changes"],
+    ["overview", "/", "8 Running"],
     ["deployments", "/deployments", "ledger.Account"],
     ["deployment", "/deployments/ledger", "ledger-far-edge-"],
     ["why", "/deployments/ledger?tab=why", "ledger is healthy"],
@@ -93,7 +93,8 @@ describeWith(["chromium"], "the console", () => {
     logs: { text: "main [role=log] > *" },
     "class-runtimes": { text: "main [role=row] > :is(:nth-child(5), :nth-child(6))" },
     requirements: { text: "main section :is(td, dd, p)", absent: "main section h2 ~ *" },
-    enforcement: { text: "main td:nth-child(n + 3)" },
+    lab: { absent: "main section:last-of-type > :nth-child(2)" },
+    enforcement: { text: "main td:nth-child(n + 3)", absent: "main section:last-of-type > :nth-child(2)" },
     clusters: { text: "main td:is(:nth-child(4), :nth-child(5), :nth-child(6))" },
     cluster: { text: "main section + section dd, main td:nth-child(n + 4)" },
   };
@@ -120,6 +121,8 @@ describeWith(["chromium"], "the console", () => {
         expect(await printProblems(page)).toEqual([]);
         await page.emulateMedia({ media: "screen" });
         await setTheme(page, "light");
+        // Enforcement may be adding replicas.
+        await page.locator("main").getByText("Deploying").waitFor({ state: "detached" });
         await expectScreenshot(page, name, volatile[name]);
         await page.setViewportSize(PHONE);
         await page.waitForFunction((width) => document.documentElement.scrollWidth <= width, PHONE.width);

@@ -47,7 +47,8 @@ describeWith(["chromium"], "signing in", () => {
   /** Everything that scripts of the page can read. */
   const storedBy = (page: Page): Promise<string> =>
     page.evaluate(
-      () => [localStorage, sessionStorage].map((each) => JSON.stringify({ ...each })).join("") + document.cookie,
+      () =>
+        [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each))).join("") + document.cookie,
     );
 
   /** From any page to the consent page of the provider. */

@@ -18,7 +18,7 @@ export async function hideVolatileText(page: Page): Promise<void> {
     const fixed = (found: string): string => tests.find(([test]) => test.test(found))?.[1] ?? found;
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-      if (node.parentElement?.closest(".cm-editor") != null) continue;
+      if (node.parentElement !== null && node.parentElement.closest(".cm-editor") !== null) continue;
       const text = node.nodeValue ?? "";
       const shown = text.replace(replace, fixed);
       if (shown !== text) node.nodeValue = shown;

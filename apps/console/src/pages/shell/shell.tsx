@@ -23,7 +23,8 @@ import {
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useConnection, useFeed } from "../../api/feed-context.tsx";
-import { useSession, useSignIn, type Session } from "../../api/session.ts";
+import type { Session } from "../../api/contract.ts";
+import { useSession, useSignIn } from "../../api/session.ts";
 import { absoluteTime } from "../../lib/time.ts";
 import { PAGES, ShortcutReader, type PageId } from "../../lib/shortcuts.ts";
 import { m } from "../../messages/en.ts";
