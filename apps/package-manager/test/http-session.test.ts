@@ -145,6 +145,18 @@ describe("a session", () => {
     expect(resumed).not.toContain("resync");
   });
 
+  test("ends its open event streams when it is signed out", async () => {
+    await using pm = await start();
+    const { cookie, csrf } = await signIn(pm, "ann-token");
+    const headers = { cookie, ...sentByPage(pm) };
+    const stream = await fetch(`${pm.url}/api/v1/events`, { headers });
+    expect(stream.status).toBe(200);
+    const ended = await pm.call("DELETE", SESSION, { headers: { ...headers, "x-csrf-token": csrf } });
+    expect(ended.status).toBe(204);
+    expect(await stream.text(), "a text is complete when its stream ends").toContain(": connected");
+    expect((await fetch(`${pm.url}/api/v1/events`, { headers })).status).toBe(401);
+  });
+
   test("ends after SESSION_MAX_AGE", async () => {
     const clock = { ...realAmbient.clock, now: () => Date.now() + 3_600_000 };
     const store = openMemoryStore({ ambient: realAmbient });
@@ -489,6 +501,21 @@ describe("signing in at an issuer", () => {
         expect(location.origin).toBe(pm.url);
       }
     }
+    rmSync(folder, { recursive: true });
+  });
+
+  test("leads a person back to the page for signing in when the issuer does not respond", async () => {
+    const provider = await issuer();
+    const folder = mkdtempSync(path.join(tmpdir(), "console-"));
+    writeFileSync(path.join(folder, "index.html"), "<!doctype html>");
+    await using pm = await startWithIssuer(provider, { CONSOLE_DIR: folder });
+    await provider.close();
+    const page = await pm.call("GET", `${LOGIN}?return_to=/clusters`, { headers: html });
+    expect([page.status, page.headers.get("location")]).toEqual([
+      302,
+      "/sign-in?error=unavailable&return_to=%2Fclusters",
+    ]);
+    expect((await pm.call("GET", LOGIN)).status, "for programs").toBe(503);
     rmSync(folder, { recursive: true });
   });
 

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { makePrivateFolder, PRIVATE_FILE } from "@oaas/foundation/files";
 import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 import { UsageError } from "../exit-code.ts";
 
+const BUILD_TIMEOUT_MS = 120_000;
 const PROGRAM = path.join("apps", "dev-stack", "src", "main.ts");
 
 /** The repository clone that contains this program, as sources or as a bundle in `dist`; undefined outside a clone. */
@@ -35,8 +36,20 @@ function spawnStack(flags: readonly string[], options: SpawnOptions): ChildProce
   });
 }
 
+/**
+ * Builds the console of a clone when its sources changed, as `npm start` does. A failed build is reported to `errors`, and
+ * the stack starts with the last one. Outside a clone there is nothing to build: the console is part of the bundle.
+ */
+function buildConsole(errors: number): void {
+  const root = findClone();
+  if (root === undefined) return;
+  const args = [path.join(root, "tools", "run.ts"), "console"];
+  spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", "ignore", errors], timeout: BUILD_TIMEOUT_MS });
+}
+
 /** Runs the stack in the foreground and returns its exit code. The stack handles Ctrl-C. */
 export async function runInForeground(flags: readonly string[]): Promise<number> {
+  buildConsole(process.stderr.fd);
   // The stack detects through the closed IPC channel that this process was killed.
   const child = spawnStack(flags, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
@@ -54,6 +67,7 @@ export interface Detached {
 /** Starts the stack in the background with its output in a file. */
 export function runDetached(flags: readonly string[], outFile: string): Detached {
   const out = openOutputFile(outFile);
+  buildConsole(out);
   const child = spawnStack(flags, { stdio: ["ignore", out, out], detached: true });
   closeSync(out);
   child.unref();

@@ -47,7 +47,7 @@ export async function fetchValue<Id extends OperationId>(id: Id, options: CallOp
 }
 
 /** Sends a request to a path with `{name}` for each parameter. */
-export async function send<T>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
+async function send<T>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
   const response = await request(method, path, options);
   const text = await response.text().catch(() => "");
   const { headers, status } = response;

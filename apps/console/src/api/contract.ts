@@ -17,3 +17,7 @@ export type Topology = ValueOf<"getTopology">;
 export type AuditEntry = ValueOf<"listAudit">[number];
 export type StreamEvent = ValueOf<"streamEvents">;
 export type LogLine = ValueOf<"streamDeploymentLogs">;
+export type Session = ValueOf<"getSession">;
+export type Overview = ValueOf<"getOverview">;
+export type Operation = ValueOf<"listOperations">[number];
+export type Lab = ValueOf<"getLab">;

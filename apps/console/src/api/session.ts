@@ -1,25 +1,15 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ApiError } from "./errors.ts";
-import { send, setCsrfToken } from "./client.ts";
+import { call, setCsrfToken } from "./client.ts";
+import type { Session } from "./contract.ts";
 
-export type Role = "viewer" | "deployer" | "admin";
-const RANK: Readonly<Record<Role, number>> = { viewer: 0, deployer: 1, admin: 2 };
-
-export interface Session {
-  readonly authentication: "required" | "off";
-  readonly authenticated: boolean;
-  readonly caller: { readonly name: string; readonly role: Role } | null;
-  readonly csrf_token: string | null;
-  readonly expires_at: string | null;
-  readonly sign_in_methods: readonly ("token" | "oidc")[];
-  readonly oidc_login_url: string | null;
-  readonly lab: boolean;
-}
+export type Role = NonNullable<Session["caller"]>["role"];
+const RANK: Readonly<Record<Role, number>> = { public: 0, viewer: 1, deployer: 2, admin: 3 };
 
 const SESSION_KEY = ["session"] as const;
 
 async function readSession(signal?: AbortSignal): Promise<Session> {
-  const { value } = await send<Session>("GET", "/api/v1/session", { signal });
+  const { value } = await call("getSession", { signal });
   setCsrfToken(value.csrf_token);
   return value;
 }
@@ -42,14 +32,14 @@ export function useSignIn() {
     queries.removeQueries({ predicate: ({ queryKey: [root] }) => root !== SESSION_KEY[0] });
   return {
     signIn: async (token: string): Promise<void> => {
-      const { value } = await send<Session>("POST", "/api/v1/session", { body: { token } });
+      const { value } = await call("createSession", { body: { token } });
       setCsrfToken(value.csrf_token);
       forgetOthers();
       queries.setQueryData(SESSION_KEY, value);
     },
     signOut: async (): Promise<void> => {
       try {
-        await send("DELETE", "/api/v1/session");
+        await call("deleteSession");
       } catch (error) {
         // An ended session is what the user wanted.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;

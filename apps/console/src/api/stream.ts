@@ -23,6 +23,9 @@ export interface FeedEvent extends Pick<StreamEvent, "id" | "topic" | "type" | "
 /**
  * The one event stream of the console. Each event marks the queries of its object as outdated; queries that a page shows
  * are fetched again, at most once per second. After an interruption everything on the page is fetched again.
+ *
+ * A page that is not visible has no stream: a browser opens six connections to a host, so that streams of hidden pages and
+ * of pages kept for the back button would leave none for the seventh.
  */
 export class EventFeed {
   #queries: QueryClient;
@@ -35,6 +38,8 @@ export class EventFeed {
   #grace: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #listeners = new Set<Listener>();
+  /** Whether events were missed since the stream was closed, so that everything shown may be outdated. */
+  #paused = false;
 
   constructor(queries: QueryClient) {
     this.#queries = queries;
@@ -49,7 +54,30 @@ export class EventFeed {
   readonly events = (): readonly FeedEvent[] => this.#events;
   readonly lostSince = (): number | undefined => this.#lostSince;
 
-  open(): void {
+  /** Follows the events while the page is visible, until `close`. */
+  start(): void {
+    document.addEventListener("visibilitychange", this.#showOrHide);
+    addEventListener("pagehide", this.#pause);
+    addEventListener("pageshow", this.#showOrHide);
+    this.#showOrHide();
+  }
+
+  close(): void {
+    document.removeEventListener("visibilitychange", this.#showOrHide);
+    removeEventListener("pagehide", this.#pause);
+    removeEventListener("pageshow", this.#showOrHide);
+    this.#disconnect();
+    this.#paused = false;
+  }
+
+  readonly #showOrHide = (): void => (document.visibilityState === "hidden" ? this.#pause() : this.#connect());
+
+  readonly #pause = (): void => {
+    if (this.#connection !== "waiting") this.#paused = true;
+    this.#disconnect();
+  };
+
+  #connect(): void {
     if (this.#source !== undefined) return;
     const source = new EventSource("/api/v1/events");
     this.#source = source;
@@ -59,9 +87,10 @@ export class EventFeed {
       source.addEventListener(topic, (message) => this.#received(message as MessageEvent<string>));
   }
 
-  close(): void {
+  #disconnect(): void {
     this.#source?.close();
     this.#source = undefined;
+    this.#lostSince = undefined;
     clearTimeout(this.#retry);
     clearTimeout(this.#grace);
     clearTimeout(this.#batch);
@@ -74,14 +103,15 @@ export class EventFeed {
   readonly reconnect = (): void => {
     this.#source?.close();
     this.#source = undefined;
-    this.open();
+    this.#connect();
   };
 
   #opened(): void {
     clearTimeout(this.#grace);
     this.#grace = undefined;
-    const recovered = this.#lostSince !== undefined;
+    const recovered = this.#lostSince !== undefined || this.#paused;
     this.#lostSince = undefined;
+    this.#paused = false;
     this.#set("open");
     if (recovered) void this.#queries.invalidateQueries();
   }
@@ -89,11 +119,12 @@ export class EventFeed {
   #failed(): void {
     this.#lostSince ??= Date.now();
     this.#grace ??= setTimeout(() => this.#set("lost"), GRACE_MS);
-    // After an error response the browser does not connect again.
+    // After an error response, such as that to an ended session, the browser does not connect again.
     if (this.#source?.readyState !== EventSource.CLOSED) return;
     this.#source = undefined;
+    void this.#queries.invalidateQueries({ queryKey: ["session"] });
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.open(), RETRY_MS);
+    this.#retry = setTimeout(() => this.#connect(), RETRY_MS);
   }
 
   #received(message: MessageEvent<string>): void {

@@ -91,6 +91,14 @@ const REQUIREMENTS: Readonly<Record<string, string>> = {
   max_latency_ms: "latency (p99)",
 };
 
+/** A missed requirement, with its measurement and target as text. */
+interface MissedText {
+  readonly name: string;
+  readonly cluster: string;
+  readonly observed: string | undefined;
+  readonly required: string;
+}
+
 /** Every text of the console. Another language is another object of this shape. */
 export const m = {
   app: { name: "OaaS console", noPage: "Page not found" },
@@ -226,6 +234,8 @@ export const m = {
     changes: "Recent changes",
     noChanges: "No changes yet",
     violated: (total: number) => `${plural(total, "requirement is", "requirements are")} missed`,
+    missed: ({ name, cluster, observed, required }: MissedText) =>
+      `${name} in ${cluster}: ${observed ?? "not measured"}, required ${required}`,
     clusterHealth: "Clusters",
   },
   deployments: {

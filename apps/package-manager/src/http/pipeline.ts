@@ -1,5 +1,12 @@
 import type { ParsedUrlQuery } from "node:querystring";
-import { HEADERS, omitUndefined, crossSiteError, type OperationId, type Route } from "@oaas/contracts/rest";
+import {
+  EVENT_STREAM,
+  HEADERS,
+  omitUndefined,
+  crossSiteError,
+  type OperationId,
+  type Route,
+} from "@oaas/contracts/rest";
 import {
   findCrossSiteProblem,
   isFault,
@@ -31,6 +38,7 @@ import { FieldChecks } from "./request/field-checks.ts";
 import { conditionOf, matchingTag, versionMismatch } from "./request/preconditions.ts";
 import { missingContentType, readBody, readQuery } from "./request/read-request.ts";
 import { withSentPaths } from "./request/request-aliases.ts";
+import { untilAccessEnds, watchAccess, type StreamAccess } from "./stream-access.ts";
 
 /** The head of a request, independent of the server that received it. */
 export interface RequestHead extends SenderHead {
@@ -182,8 +190,17 @@ export class Pipeline {
     { head, caller, startedAtMs }: Admission,
     content: RequestContent,
   ): Promise<HttpReply> {
-    const request: ServedRequest = { operation, head, content, caller, isChange: isChange(operation), isRead: false };
-    const attempt = await this.#attempt(request);
+    const access = this.#streamAccess(operation, head, content.signal);
+    const served = access === undefined ? content : { ...content, signal: access.signal };
+    const request: ServedRequest = {
+      operation,
+      head,
+      content: served,
+      caller,
+      isChange: isChange(operation),
+      isRead: false,
+    };
+    const attempt = withAccess(await this.#attempt(request), access);
     const whole = request.isChange ? await this.#audit(request, attempt) : attempt.reply;
     const reply = this.#applyPreconditions(operation, head, whole);
     this.#count(operation, reply, startedAtMs);
@@ -226,17 +243,28 @@ export class Pipeline {
   async #assertAdmitted({ id, route }: Operation, head: RequestHead, known: { caller: Caller }): Promise<void> {
     this.#assertSameSite(route, head);
     if (route.role !== "public") {
-      const caller = await this.#options.authenticate({
-        address: head.address,
-        authorization: head.header("authorization"),
-        certificate: () => head.certificate(),
-        session: this.#sessionOf(route, head),
-      });
+      const caller = await this.#callerOf(route, head);
       known.caller = caller;
       this.#options.admit(caller);
       assertRole(caller, route.role, id);
     }
     if (head.hasBody && route.method !== "GET" && head.header("content-type") === undefined) throw missingContentType();
+  }
+
+  #callerOf(route: Route, head: RequestHead): Promise<Caller> {
+    return this.#options.authenticate({
+      address: head.address,
+      authorization: head.header("authorization"),
+      certificate: () => head.certificate(),
+      session: this.#sessionOf(route, head),
+    });
+  }
+
+  /** Of an operation that streams events: its caller may lose the access while the stream is open. */
+  #streamAccess({ id, route }: Operation, head: RequestHead, signal: AbortSignal): StreamAccess | undefined {
+    if (route.response.mediaType !== EVENT_STREAM || route.role === "public") return undefined;
+    const check = async (): Promise<void> => assertRole(await this.#callerOf(route, head), route.role, id);
+    return watchAccess({ timers: this.#options.ambient.timers, signal, check });
   }
 
   /** The secret of the session cookie, if it is to authenticate the request. Throws when another site's page sent it. */
@@ -285,6 +313,15 @@ export class Pipeline {
     const known = ifNoneMatch === undefined ? undefined : matchingTag(ifNoneMatch, etag);
     return known === undefined ? reply : { status: 304, headers: { [HEADERS.etag]: known } };
   }
+}
+
+/** Watches the access as long as the stream of the response is open. */
+function withAccess(attempt: Attempt, access: StreamAccess | undefined): Attempt {
+  const { events } = attempt.reply;
+  if (access === undefined) return attempt;
+  if (events !== undefined) return { ...attempt, reply: { ...attempt.reply, events: untilAccessEnds(events, access) } };
+  access.stop();
+  return attempt;
 }
 
 /** Whether the audit trail records an operation. */

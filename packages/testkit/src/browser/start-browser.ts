@@ -30,6 +30,10 @@ const ARGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--password-store=basic",
+  // Pages look the same on every machine.
+  "--font-render-hinting=none",
+  "--force-color-profile=srgb",
+  "--disable-lcd-text",
 ];
 
 /**

@@ -2,8 +2,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { useCallback } from "react";
 import { Link } from "wouter";
-import { call, send } from "../../api/client.ts";
-import type { AuditEntry } from "../../api/contract.ts";
+import { call } from "../../api/client.ts";
+import type { AuditEntry, Operation } from "../../api/contract.ts";
 import { useEvents } from "../../api/feed-context.tsx";
 import { useCan } from "../../api/session.ts";
 import { curl, oaas } from "../../lib/commands.ts";
@@ -18,7 +18,6 @@ import { Empty, ErrorView, Loading } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
-import type { OperationItem } from "../overview/overview-api.ts";
 
 const text = m.activity;
 const TABS = ["audit", "operations", "events"] as const;
@@ -141,8 +140,8 @@ function Operations() {
   const operations = useInfiniteQuery({
     queryKey: ["operations", query],
     initialPageParam: "",
-    queryFn: async ({ pageParam, signal }): Promise<Listed<OperationItem>> => {
-      const { value, nextPageToken } = await send<readonly OperationItem[]>("GET", "/api/v1/operations", {
+    queryFn: async ({ pageParam, signal }): Promise<Listed<Operation>> => {
+      const { value, nextPageToken } = await call("listOperations", {
         query: { ...query, page_token: pageParam },
         signal,
       });

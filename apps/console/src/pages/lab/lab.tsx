@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FlaskConical, RotateCcw, Zap } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { send } from "../../api/client.ts";
+import { call, fetchValue } from "../../api/client.ts";
+import type { Lab } from "../../api/contract.ts";
 import { useCan } from "../../api/session.ts";
 import { useEvents } from "../../api/feed-context.tsx";
 import { oaas } from "../../lib/commands.ts";
@@ -16,17 +17,11 @@ import { useToasts } from "../../ui/toast.tsx";
 
 const text = m.lab;
 
-interface Lab {
-  readonly clusters: readonly string[];
-  readonly faults: readonly { readonly fault: string; readonly title: string; readonly description: string }[];
-  readonly injected: readonly { readonly fault: string; readonly cluster: string }[];
-}
-
 /** Breaks the local stack on purpose, and shows what the platform does about it. */
 export default function LabPage() {
   const lab = useQuery({
     queryKey: ["lab"],
-    queryFn: async ({ signal }) => (await send<Lab>("GET", "/api/v1/lab", { signal })).value,
+    queryFn: ({ signal }) => fetchValue("getLab", { signal }),
   });
   const events = useEvents();
   return (
@@ -45,10 +40,10 @@ function LabContent({ lab: { clusters, faults, injected } }: { readonly lab: Lab
   const isAdmin = useCan("admin");
   const { done, failed } = useToasts();
   const [busy, setBusy] = useState<string>();
-  const run = async (path: string, body: object, message: string): Promise<void> => {
+  const run = async (id: "injectFault" | "removeFaults", body: object, message: string): Promise<void> => {
     setBusy(JSON.stringify(body));
     try {
-      const { value } = await send<Lab>("POST", path, { body });
+      const { value } = await call(id, { body });
       queries.setQueryData(["lab"], value);
       done(message);
     } catch (error) {
@@ -70,7 +65,7 @@ function LabContent({ lab: { clusters, faults, injected } }: { readonly lab: Lab
               icon={RotateCcw}
               disabled={!isAdmin}
               busy={busy === "{}"}
-              onClick={() => void run("/api/v1/lab/restore", {}, text.restored)}
+              onClick={() => void run("removeFaults", {}, text.restored)}
             >
               {text.restoreAll}
             </Button>
@@ -99,8 +94,8 @@ function LabContent({ lab: { clusters, faults, injected } }: { readonly lab: Lab
                     aria-label={active ? text.restore(title, cluster) : text.inject(title, cluster)}
                     onClick={() =>
                       void (active
-                        ? run("/api/v1/lab/restore", body, text.restored)
-                        : run("/api/v1/lab/faults", body, text.done(title, cluster)))
+                        ? run("removeFaults", body, text.restored)
+                        : run("injectFault", body, text.done(title, cluster)))
                     }
                   >
                     {active ? text.restoreShort(cluster) : cluster}

@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { fetchValue } from "../../api/client.ts";
 import { useCan } from "../../api/session.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
-import { count, number, percent } from "../../lib/format.ts";
+import { count, measured, number, percent } from "../../lib/format.ts";
 import { toneOf } from "../../lib/tone.ts";
 import { m } from "../../messages/en.ts";
 import { LinkButton } from "../../ui/button.tsx";
@@ -14,9 +14,18 @@ import { Empty, Loaded } from "../../ui/states.tsx";
 import { Notice, Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { useOverview, type Overview } from "./overview-api.ts";
+import type { Overview } from "../../api/contract.ts";
+import { useOverview } from "./overview-api.ts";
 
 const text = m.overview;
+
+type Missed = Overview["violations"]["items"][number];
+
+function missedText({ component, requirement, observed, required, unit, cluster }: Missed): string {
+  const name = `${component === "" ? "" : `${component} `}${m.requirements(requirement)}`;
+  const value = observed === null ? undefined : measured(observed, unit);
+  return text.missed({ name, cluster, observed: value, required: measured(required, unit) });
+}
 
 export default function OverviewPage() {
   const overview = useOverview();
@@ -103,7 +112,7 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
                 >
                   {item.class_key}
                 </Link>{" "}
-                {item.message}
+                {missedText(item)}
               </li>
             ))}
           </ul>

@@ -83,6 +83,9 @@ const COLUMNS: readonly Column<Package>[] = [
   },
 ];
 
+/** A package of five functions has almost 3 kB. */
+const PAGE_SIZE = 25;
+
 export default function PackageListPage() {
   const [read, write] = useUrlState();
   const canDeploy = useCan("deployer");
@@ -117,6 +120,7 @@ export default function PackageListPage() {
         <VirtualTable
           label={m.nav.packages}
           queryKey={["packages", query]}
+          pageSize={PAGE_SIZE}
           fetchPage={async (offset, limit, signal) => {
             const { value, total } = await call("listPackages", { query: { ...query, offset, limit }, signal });
             return { rows: value, total };

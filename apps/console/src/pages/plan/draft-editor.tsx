@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { fetchValue } from "../../api/client.ts";
 import { ApiError } from "../../api/errors.ts";
@@ -92,19 +92,22 @@ function Labelled({
   );
 }
 
-/** Packages of the selection; others can be typed. */
-const OFFERED = 200;
+/** Packages that are offered for the typed part of a name. */
+const OFFERED = 20;
 
 function DraftForm({ draft, onChange, isNew, error }: DraftEditorProps) {
+  const name = textOf(draft, ["package_name"]);
   const packages = useQuery({
-    queryKey: ["packages", "names"],
-    queryFn: ({ signal }) => fetchValue("listPackages", { query: { limit: OFFERED }, signal }),
+    queryKey: ["packages", "offered", name],
+    queryFn: ({ signal }) => fetchValue("listPackages", { query: { filter: name, limit: OFFERED }, signal }),
+    enabled: isNew,
+    placeholderData: keepPreviousData,
   });
+  const offered = useId();
   const clusters = useQuery({
     queryKey: ["clusters"],
     queryFn: ({ signal }) => fetchValue("listClusters", { signal }),
   });
-  const name = textOf(draft, ["package_name"]);
   const chosen = packages.data?.find((each) => each.name === name);
   const invalid = new Set(
     error instanceof ApiError ? error.violations.map(({ path }) => path.replace(/^\$\.(deployment\.)?/, "")) : [],
@@ -116,28 +119,26 @@ function DraftForm({ draft, onChange, isNew, error }: DraftEditorProps) {
     <div className="space-y-4">
       <Labelled label={m.terms.package_name}>
         {(id) => (
-          <select
-            id={id}
-            {...field(["package_name"])}
-            disabled={!isNew}
-            value={name}
-            onChange={(event) =>
-              onChange(
-                withField(
-                  withField(draft, ["package_name"], event.target.value),
-                  ["class_key"],
-                  packages.data?.find((each) => each.name === event.target.value)?.classes[0]?.key,
-                ),
-              )
-            }
-          >
-            <option value="">{text.choose}</option>
-            {[...new Set([...(packages.data ?? []).map((each) => each.name), ...(name === "" ? [] : [name])])].map(
-              (each) => (
-                <option key={each}>{each}</option>
-              ),
-            )}
-          </select>
+          <>
+            <input
+              id={id}
+              {...field(["package_name"])}
+              readOnly={!isNew}
+              list={offered}
+              spellCheck={false}
+              autoComplete="off"
+              value={name}
+              onChange={({ target: { value } }) => {
+                const [first] = packages.data?.find((each) => each.name === value)?.classes ?? [];
+                onChange(withField(withField(draft, ["package_name"], value), ["class_key"], first?.key));
+              }}
+            />
+            <datalist id={offered}>
+              {packages.data?.map((each) => (
+                <option key={each.name} value={each.name} />
+              ))}
+            </datalist>
+          </>
         )}
       </Labelled>
       <Labelled label={m.terms.class}>

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../../api/client.ts";
@@ -13,14 +13,16 @@ interface Entry {
   readonly href: string;
 }
 
-/** Newest deployments and packages of the palette; the server's filter finds the others. */
-const OFFERED = 50;
+/** Deployments and packages of the palette: the newest, or those with the typed text in their name. */
+const OFFERED = 15;
 const SHOWN = 12;
+const TYPING_MS = 200;
 
-async function loadEntries(signal: AbortSignal): Promise<readonly Entry[]> {
+async function loadEntries(filter: string, signal: AbortSignal): Promise<readonly Entry[]> {
+  const query = { limit: OFFERED, ...(filter === "" ? { sort: "-updated_at" } : { filter }) };
   const [deployments, packages, clusters] = await Promise.all([
-    call("listDeployments", { query: { limit: OFFERED, sort: "-updated_at" }, signal }),
-    call("listPackages", { query: { limit: OFFERED, sort: "-updated_at" }, signal }),
+    call("listDeployments", { query, signal }),
+    call("listPackages", { query, signal }),
     call("listClusters", { signal }),
   ]);
   const kinds = m.palette.kinds;
@@ -43,6 +45,16 @@ async function loadEntries(signal: AbortSignal): Promise<readonly Entry[]> {
   ];
 }
 
+/** The value once it has not changed for a while. */
+function useSettled(value: string, afterMs: number): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), afterMs);
+    return () => clearTimeout(timer);
+  }, [value, afterMs]);
+  return settled;
+}
+
 /** Goes to any page or object by a few letters of its name. */
 export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   const [, navigate] = useLocation();
@@ -51,7 +63,13 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const lab = useSession().data?.lab ?? false;
-  const { data: objects = [] } = useQuery({ queryKey: ["palette"], queryFn: ({ signal }) => loadEntries(signal) });
+  const typed = text.trim();
+  const filter = useSettled(typed, TYPING_MS);
+  const { data: objects = [] } = useQuery({
+    queryKey: ["palette", filter],
+    queryFn: ({ signal }) => loadEntries(filter, signal),
+    placeholderData: keepPreviousData,
+  });
   useEffect(() => dialog.current?.showModal(), []);
   const pages = PAGES.filter((page) => page.id !== "lab" || lab).map((page) => ({
     label: m.nav[page.id],
@@ -59,7 +77,6 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
     href: page.path,
   }));
   const fixed = [...pages, { label: m.packages.create, kind: m.palette.kinds.action, href: "/new-package" }];
-  const typed = text.trim();
   const found = rankMatches(typed, [...fixed, ...objects], ({ label }) => label).slice(0, SHOWN);
   const search: readonly Entry[] =
     typed === ""

@@ -23,7 +23,8 @@ import {
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useConnection, useFeed } from "../../api/feed-context.tsx";
-import { useSession, useSignIn, type Session } from "../../api/session.ts";
+import type { Session } from "../../api/contract.ts";
+import { useSession, useSignIn } from "../../api/session.ts";
 import { absoluteTime } from "../../lib/time.ts";
 import { PAGES, ShortcutReader, type PageId } from "../../lib/shortcuts.ts";
 import { m } from "../../messages/en.ts";
@@ -56,14 +57,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const feed = useFeed();
   const session = useSession().data;
   useEffect(() => {
-    feed.open();
+    feed.start();
     return () => feed.close();
   }, [feed]);
   useShortcuts(setOverlay, navigate);
   useEffect(() => setOpen(false), [location]);
   if (session === undefined) return null;
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[14rem_minmax(0,1fr)]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[14rem_minmax(0,1fr)] print:block">
       <a
         href="#main"
         className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded focus:bg-raised focus:px-3 focus:py-2"

@@ -1,7 +1,8 @@
 import { KeyRound, LogIn } from "lucide-react";
 import { useId, useState } from "react";
 import { useSearch } from "wouter";
-import { useSignIn, type Session } from "../../api/session.ts";
+import type { Session } from "../../api/contract.ts";
+import { useSignIn } from "../../api/session.ts";
 import { m } from "../../messages/en.ts";
 import { Button } from "../../ui/button.tsx";
 import { Violations } from "../../ui/states.tsx";

@@ -1,19 +1,28 @@
-import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
 import { fetchValue } from "../../api/client.ts";
 import type { Topology } from "../../api/contract.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
 import { count } from "../../lib/format.ts";
-import { groupTopology, MAX_NODES } from "../../lib/graph.ts";
+import { graphOf } from "../../lib/graph.ts";
 import { m } from "../../messages/en.ts";
 import { Graph } from "../../ui/graph.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
-import { SelectFilter } from "../../ui/filters.tsx";
+import { SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
 
+/** More nodes than this are grouped: no one can read them, and browsers cannot draw thousands. */
+const MAX_NODES = 200;
+
 export default function TopologyPage() {
-  const topology = useQuery({ queryKey: ["topology"], queryFn: ({ signal }) => fetchValue("getTopology", { signal }) });
+  const [read] = useUrlState();
+  const name = read("package");
+  const topology = useQuery({
+    queryKey: ["topology", name],
+    queryFn: ({ signal }) => fetchValue("getTopology", { query: { package_name: name, max_nodes: MAX_NODES }, signal }),
+    placeholderData: keepPreviousData,
+  });
   return (
     <>
       <PageHeader
@@ -21,7 +30,7 @@ export default function TopologyPage() {
         commands={[
           oaas("topology"),
           kubectl("get classruntimes -A -o wide"),
-          curl(location.origin, "/api/v1/topology"),
+          curl(location.origin, `/api/v1/topology?max_nodes=${MAX_NODES}`),
         ]}
       />
       <Loaded query={topology}>{(value) => <TopologyGraph topology={value} />}</Loaded>
@@ -32,22 +41,23 @@ export default function TopologyPage() {
 function TopologyGraph({ topology }: { readonly topology: Topology }) {
   const [read, write] = useUrlState();
   const only = read("package");
-  const packages = topology.nodes
-    .filter(({ node_type: kind }) => kind === "package")
-    .map(({ id }) => id.slice("package::".length));
-  const graph = useMemo(() => groupTopology(only === "" ? topology : ofPackage(topology, only)), [topology, only]);
+  // The packages of the whole topology, where it was loaded before.
+  const whole = useQueryClient().getQueryData<Topology>(["topology", ""]) ?? topology;
+  const packages = packagesIn(whole);
+  const graph = useMemo(() => graphOf(topology), [topology]);
+  const total = graph.nodes.reduce((sum, { count: members }) => sum + members, 0);
+  const show = useCallback((next: string) => write({ package: next }), [write]);
   const grouped = graph.nodes.some(({ count: members }) => members > 1);
   return (
     <>
       <div className="no-print mb-3 flex flex-wrap items-center gap-3">
-        <SelectFilter
-          label={m.terms.package_name}
-          value={only}
-          options={packages}
-          onChange={(next) => write({ package: next })}
-        />
+        {packages.length > 0 ? (
+          <SelectFilter label={m.terms.package_name} value={only} options={packages} onChange={show} />
+        ) : (
+          <TextFilter label={m.terms.package_name} value={only} onChange={show} />
+        )}
         <p className="text-sm text-ink-2" role="status">
-          {m.topology.summary(count(topology.nodes.length), grouped ? MAX_NODES : undefined)}
+          {m.topology.summary(count(total), grouped ? MAX_NODES : undefined)}
         </p>
       </div>
       <Panel flush>
@@ -61,13 +71,9 @@ function TopologyGraph({ topology }: { readonly topology: Topology }) {
   );
 }
 
-/** Nodes that the package leads to. */
-function ofPackage(topology: Topology, name: string): Topology {
-  const reached = new Set([`package::${name}`]);
-  for (const id of reached) for (const { from_id: from, to_id: to } of topology.edges) if (from === id) reached.add(to);
-  return {
-    ...topology,
-    nodes: topology.nodes.filter(({ id }) => reached.has(id)),
-    edges: topology.edges.filter(({ from_id: from, to_id: to }) => reached.has(from) && reached.has(to)),
-  };
+/** None where the server has grouped them. */
+function packagesIn({ nodes }: Topology): readonly string[] {
+  return nodes
+    .filter(({ node_type: kind, metadata }) => kind === "package" && metadata["count"] === undefined)
+    .map(({ id }) => id.slice("package::".length));
 }

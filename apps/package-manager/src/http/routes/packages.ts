@@ -2,6 +2,7 @@ import { HEADERS, omitUndefined, packageRevisionToWire, revisionToWire, topology
 import { invalidArgument } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
 import { maskPackage } from "../../masking/mask-settings.ts";
+import { groupTopology, topologyOfPackage } from "../../status/group-topology.ts";
 import type { RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
 import { classJson, functionJson, maskedFunctionJson, pageSerialiser } from "../presenters/serialised.ts";
@@ -86,7 +87,11 @@ export function catalogueHandlers(registry: Registry, status: StatusReader): Han
         json: (showsSecrets ? functionPage : maskedFunctionPage)(page.items),
       };
     },
-    getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
+    getTopology: async ({ query: { source, package_name: name, max_nodes: maxNodes } }) => {
+      const whole = await status.topology(sourceOf(source));
+      const part = name === undefined ? whole : topologyOfPackage(whole, name);
+      return json(topologyToWire(maxNodes === undefined ? part : groupTopology(part, maxNodes)));
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import { LoginFailed, type OidcLogin } from "../../access/sessions/oidc-login.ts
 import { assertOwnPage, assertSameOrigin } from "../../access/sessions/own-page.ts";
 import { csrfTokenOf, type Session, type Sessions } from "../../access/sessions/sessions.ts";
 import type { SignIn } from "../../access/sessions/sign-in.ts";
-import { json, type HandlersOf, type HttpReply, type HttpRequest, type SenderHead } from "../handler.ts";
+import { json, type HandlersOf, type HttpReply, type SenderHead } from "../handler.ts";
 
 export interface SessionRoutes {
   readonly authenticate: Authenticator;
@@ -67,13 +67,18 @@ export function sessionHandlers(routes: SessionRoutes): HandlersOf<"session"> {
       await signIn.service.signOut(attempt, secret);
       return { status: 204, cookies: [deleteCookie(signIn.cookies.session, signIn.cookies.isSecure)] };
     },
-    startOidcLogin: async ({ query, sender }) => {
+    startOidcLogin: async ({ query, sender, accept }) => {
       const { service, cookies, newSecret } = offered();
       const oidc = offeredOidc();
       const returnTo = returnPath(query.return_to);
-      service.admit(sender.address);
       const secret = newSecret();
-      const location = await oidc.authorizationUrl(secret);
+      let location: string;
+      try {
+        service.admit(sender.address);
+        location = await oidc.authorizationUrl(secret);
+      } catch (thrown) {
+        return failedLogin(routes, accept, thrown, returnTo);
+      }
       const value = `${secret}.${Buffer.from(returnTo).toString("base64url")}`;
       const options = { isSecure: cookies.isSecure, maxAgeSeconds: LOGIN_SECONDS, sameSite: "Lax" } as const;
       return { status: 302, headers: { location }, cookies: [setCookie(cookies.login, value, options)] };
@@ -89,16 +94,16 @@ export function sessionHandlers(routes: SessionRoutes): HandlersOf<"session"> {
         const opened = sessionCookie(cookies, session, routes.now());
         return { status: 302, headers: { location: begun.returnTo }, cookies: [opened, ended] };
       } catch (thrown) {
-        return { ...failedLogin(routes, request, thrown, begun.returnTo), cookies: [ended] };
+        return { ...failedLogin(routes, request.accept, thrown, begun.returnTo), cookies: [ended] };
       }
     },
   };
 }
 
-/** A page for people, and the fault for programs. */
+/** The page for signing in, with the reason, for people; the fault for programs. */
 function failedLogin(
   { hasConsole }: SessionRoutes,
-  { accept }: HttpRequest<"finishOidcLogin">,
+  accept: string | undefined,
   thrown: unknown,
   returnTo: string,
 ): HttpReply {

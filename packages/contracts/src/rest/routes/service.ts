@@ -5,8 +5,11 @@ import { functionView } from "../resources/package/function.ts";
 import { auditEntryView } from "../resources/service/audit-entry.ts";
 import { readinessView, serviceHealthView } from "../resources/service/service-health.ts";
 import { EVENT_TOPICS, streamEventView } from "../resources/service/stream-event.ts";
-import { pageQuery, parameters, queryText, queryTime } from "./query.ts";
+import { pageQuery, parameters, queryInteger, queryText, queryTime } from "./query.ts";
 import { BASE, EVENT_STREAM, type Route } from "./route.ts";
+
+/** A topology has six types of nodes. */
+const NODE_RANGE = { min: 6, max: 10_000 };
 
 /** Classes, functions, topology and events of all packages. */
 export const catalogueRoutes = {
@@ -17,7 +20,7 @@ export const catalogueRoutes = {
     summary: "Read the topology, from the plans or from the clusters (source=zenoh)",
     role: "viewer",
     since: "upstream",
-    query: parameters({ source: queryText() }),
+    query: parameters({ source: queryText(), package_name: queryText(), max_nodes: queryInteger(NODE_RANGE) }),
     response: { status: 200, description: "Nodes and edges.", schema: topologyView },
     faults: ["unavailable"],
   },
