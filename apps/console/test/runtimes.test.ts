@@ -21,7 +21,6 @@ describeWith(["chromium"], "the page of a class runtime", () => {
   let chromium: BrowserUnderTest;
   /** The class runtime of the example whose load is simulated. */
   let path = "";
-  let signalsPath = "";
 
   beforeAll(async () => {
     await buildConsole();
@@ -30,8 +29,8 @@ describeWith(["chromium"], "the page of a class runtime", () => {
       "/api/v1/class-runtimes?package_name=tickets",
     );
     path = `/class-runtimes/${runtime?.id}?cluster=${runtime?.cluster_name}`;
-    signalsPath = `/api/v1/class-runtimes/${runtime?.id}/signals?cluster=${runtime?.cluster_name}`;
-    await eventually(async () => requestsIn(await api<Signals>(`${signalsPath}&range_seconds=60`)).length >= 10, {
+    const history = `/api/v1/class-runtimes/${runtime?.id}/signals?range_seconds=900&step_seconds=10`;
+    await eventually(async () => requestsIn(await api<Signals>(history)).length >= 3, {
       timeoutMs: 150_000,
       what: "a history of the load",
     });
