@@ -6,7 +6,15 @@
  * client/ (typed and schema-free clients), openapi/ (the generated document).
  */
 export { allRoutes, ROUTES, type OperationId } from "./routes/table.ts";
-export { EVENT_STREAM, fillPath, pathParameters, ROLES, type RouteResponse, type Role, type Route } from "./routes/route.ts";
+export {
+  EVENT_STREAM,
+  fillPath,
+  pathParameters,
+  ROLES,
+  type RouteResponse,
+  type Role,
+  type Route,
+} from "./routes/route.ts";
 export { CSRF_HEADER, HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
 export { PAGE_LIMITS } from "./routes/query.ts";
 export { readBy } from "./reading/violations.ts";
