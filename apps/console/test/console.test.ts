@@ -17,6 +17,7 @@ import { differenceOf, expectScreenshot, takeScreenshot, type Volatile } from ".
 
 const DIST = path.resolve(import.meta.dirname, "..", "dist");
 const FIRST_LOAD_BUDGET = 200_000;
+const SLOW = { timeoutMs: 120_000 };
 const PHONE = { width: 360, height: 800 };
 
 describeWith(["chromium"], "the console", () => {
@@ -26,6 +27,11 @@ describeWith(["chromium"], "the console", () => {
   beforeAll(async () => {
     await buildConsole();
     [stack, chromium] = await Promise.all([startStack(), startBrowser()]);
+    // The stack is ready before its examples run, when the machine is slow.
+    await eventually(async () => {
+      const deployments = await api<{ health: string }[]>("GET", "/api/v1/deployments");
+      return deployments.every(({ health }) => health === "Running");
+    }, SLOW);
   });
   afterAll(async () => {
     await chromium?.close();
@@ -122,7 +128,7 @@ describeWith(["chromium"], "the console", () => {
         await page.emulateMedia({ media: "screen" });
         await setTheme(page, "light");
         // Enforcement may be adding replicas.
-        await page.locator("main").getByText("Deploying").waitFor({ state: "detached" });
+        await page.locator("main header").getByText("Deploying").first().waitFor({ state: "detached" });
         await expectScreenshot(page, name, volatile[name]);
         await page.setViewportSize(PHONE);
         await page.waitForFunction((width) => document.documentElement.scrollWidth <= width, PHONE.width);

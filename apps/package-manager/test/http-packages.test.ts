@@ -285,6 +285,13 @@ describe("invalid requests", () => {
     },
     { why: "an unknown cluster", method: "GET", path: "/api/v1/clusters/none/health", status: 404, contains: "none" },
     { why: "an unknown topology", method: "GET", path: "/api/v1/topology?source=x", status: 400, contains: "$.source" },
+    {
+      why: "too few nodes of a topology",
+      method: "GET",
+      path: "/api/v1/topology?max_nodes=5",
+      status: 400,
+      contains: "$.max_nodes",
+    },
   ])("$why: $status", async ({ method, path, raw, headers, status, contains }) => {
     const answer = await pm.call(method, path, {
       ...(raw === undefined ? {} : { raw }),
