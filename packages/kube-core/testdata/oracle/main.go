@@ -349,7 +349,7 @@ func statuses() {
 		"forbidden":         apierrors.NewForbidden(pods, "web", errors.New("User \"eve\" cannot get resource")),
 		"gone":              apierrors.NewGone("gone"),
 		"expired":           apierrors.NewResourceExpired("too old resource version: 1 (2)"),
-		"badRequest":        apierrors.NewBadRequest("the body is no JSON"),
+		"badRequest":        apierrors.NewBadRequest("the body is not JSON"),
 		"tooManyRequests":   apierrors.NewTooManyRequests("slow down", 7),
 		"tooManyPlain":      apierrors.NewTooManyRequestsError("slow down"),
 		"unavailable":       apierrors.NewServiceUnavailable("not now"),

@@ -79,7 +79,7 @@ describe("the availability of a cluster", () => {
       basis: "reported",
     },
     {
-      why: "almost all nodes ready now is no evidence for more than the default",
+      why: "almost all nodes ready now does not prove more than the default",
       reading: health({ nodeCount: 1000, readyNodes: 999 }),
       value: 0.99,
       basis: "prior",

@@ -284,7 +284,7 @@ function mountViolations({ volumes = [], volumeMounts = [] }: PodSettings, path:
       : [
           {
             path: pathOf(path, "volumeMounts", index, "name"),
-            message: `there is no volume ${name}`,
+            message: `volume ${name} is not declared`,
             fix: names.size === 0 ? "add it to volumes" : `add it to volumes, or use one of ${[...names].join(", ")}`,
           },
         ],
