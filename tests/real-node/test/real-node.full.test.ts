@@ -74,6 +74,7 @@ function suite(): void {
     stack = await startStack(`${folder.path}/data`, ["--node", `--images=${images}`], {
       OAAS_STACK_NODES: "2",
       OPRC_CRM_TEMPLATES_ODGM_IMAGE: STATE_STORE_IMAGE,
+      OPRC_CRM_ENFORCEMENT_MODE: "full",
     });
   });
   afterAll(async () => {
@@ -206,6 +207,48 @@ function suite(): void {
     expect(await cli("invoke", "rolled", "greet", "--data", "x")).toBe("Welcome, x!\n");
   });
 
+  test("has its CPU raised in place by enforcement, for the CPU that its container really uses", async () => {
+    // Enforcement keeps a request that the class states, so a small one is the default of the environment.
+    const requests = { cpu: "20m", memory: "64Mi" };
+    const container_resources = { function: { requests, limits: { cpu: "500m", memory: "512Mi" } } };
+    const environment = {
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "EnvironmentConfig",
+      metadata: { name: "small", namespace: firstOf(await podsOf("greeter")).metadata.namespace },
+      spec: { kind: "cloud", default: true, odgm: { container_resources } },
+    };
+    await kubectl(["apply", "-f", "-"], JSON.stringify(environment));
+    const { cpu_request: _stated, ...provision } = PROVISION;
+    const [definition, deployment] = greeterClass("tuned", provision);
+    const enforced = {
+      ...deployment,
+      nfr_requirements: { max_latency_ms: 200 },
+      enforcement: { mode: "enforce", dimensions: ["cpu"] },
+    };
+    await apply([definition, enforced]);
+    const before = await onlyPod("tuned");
+    expect(requestedCpu(before)).toBe("20m");
+    await startLoad("tuning-load", await urlOf("tuned"), 8);
+    // The status has what containerd applied.
+    const after = await eventually(
+      async () => {
+        const pod = await onlyPod("tuned");
+        return requestedCpu(pod) === "20m" ? false : pod;
+      },
+      { what: "the raised request", timeoutMs: 5 * MINUTES },
+    );
+    expect(requestedCpu(after)).toMatch(/^[1-9]\d\d?m$|^\d+$/);
+    expect(after.metadata.uid).toBe(before.metadata.uid);
+    expect(after.status.containerStatuses?.[0]?.restartCount).toBe(0);
+    const { items } = await get<{ items: readonly { reason: string; message: string }[] }>("events -A");
+    expect(items.filter(({ reason }) => reason === "NFRApplied").map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^greet 20m CPU to \d+m CPU \(pods of \S+ resources\.requests\.cpu, in place, /),
+    );
+    expect(await cli("invoke", "tuned", "greet", "--data", "x")).toBe("Hello, x!\n");
+    await kubectl(["delete", "pod", "tuning-load", "--wait=false"]);
+    await kubectl(["delete", "environmentconfig", "small", "-n", environment.metadata.namespace]);
+  });
+
   test("has a state store whose settings follow the contract, and which reaches its functions over gRPC", async () => {
     const [definition, deployment] = greeterClass("kept", PROVISION);
     const [first] = (definition as { classes: object[] }).classes;
@@ -305,6 +348,7 @@ function suite(): void {
 interface Pod {
   readonly metadata: {
     readonly name: string;
+    readonly uid: string;
     readonly namespace: string;
     readonly deletionTimestamp?: string;
     readonly labels?: Readonly<Record<string, string>>;
@@ -348,6 +392,11 @@ function greeterClass(name: string, provision: object): readonly [object, object
     },
     { key: name, package_name: name, class_key: "Greeter", target_clusters: ["cloud"] },
   ];
+}
+
+/** The CPU request that the kubelet reports for the container. */
+function requestedCpu({ status }: Pod): string | undefined {
+  return status.containerStatuses?.[0]?.resources?.requests?.["cpu"];
 }
 
 function firstOf(pods: readonly Pod[]): Pod {

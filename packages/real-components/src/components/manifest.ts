@@ -463,6 +463,15 @@ const DECLARED = [
     proof: { file: "otel-collector", args: ["--version"], contains: "0.162.0" },
   }),
   declare({
+    name: "buildah",
+    version: "Debian's",
+    tier: "full",
+    purpose: "an engine that builds our Containerfile without a daemon",
+    recipe: { kind: "host-command", command: "buildah", debianPackage: "buildah" },
+    files: { buildah: "" },
+    proof: { file: "buildah", args: ["--version"], contains: "buildah version 1." },
+  }),
+  declare({
     name: "krew",
     version: "0.5.0",
     tier: "full",
