@@ -99,6 +99,7 @@ describeWith(["chromium"], "the console", () => {
     logs: { text: "main [role=log] > *" },
     "class-runtimes": { text: "main [role=row] > :is(:nth-child(5), :nth-child(6))" },
     requirements: { text: "main section :is(td, dd, p)", absent: "main section h2 ~ *" },
+    events: { absent: "main section:last-of-type > :nth-child(2)" },
     lab: { absent: "main section:last-of-type > :nth-child(2)" },
     enforcement: { text: "main td:nth-child(n + 3)", absent: "main section:last-of-type > :nth-child(2)" },
     clusters: { text: "main td:is(:nth-child(4), :nth-child(5), :nth-child(6))" },
