@@ -16,8 +16,8 @@ export interface Component {
   readonly state: ComponentState;
 }
 
-/** off: disabled by a flag. absent: not part of this build. */
-export type ComponentState = "running" | "starting" | "degraded" | "failed" | "off" | "absent";
+/** off: disabled by a flag, or not built. */
+export type ComponentState = "running" | "starting" | "degraded" | "failed" | "off";
 
 export const STATE_LABELS: Readonly<Record<ComponentState, string>> = {
   running: "running",
@@ -25,7 +25,6 @@ export const STATE_LABELS: Readonly<Record<ComponentState, string>> = {
   degraded: "degraded",
   failed: "failed",
   off: "disabled",
-  absent: "not available yet",
 };
 
 /** Lists the components of the stack. A component is running only if this process runs it. */
@@ -41,8 +40,16 @@ export function listComponents({ packageManager, clusters }: StackState): readon
     { id: "package-manager", name: "Package manager", details: (state === "running" ? url : detail) ?? "", state },
     ...deployments.map(deploymentComponent),
     ...(clusters.length === 0 ? DISABLED_CLUSTERS : clusters.flatMap(clusterComponents)),
-    { id: "console", name: "Console", details: "web console", state: "absent" },
+    consoleComponent(packageManager),
   ];
+}
+
+/** The package manager serves the console. */
+function consoleComponent({ state, consoleUrl }: PackageManagerState): Component {
+  const named = { id: "console", name: "Console" };
+  if (consoleUrl !== undefined) return { ...named, details: consoleUrl, state: "running" };
+  if (state !== "running") return { ...named, details: "", state };
+  return { ...named, details: "not built: npm run console", state: "off" };
 }
 
 const DISABLED_CLUSTERS: readonly Component[] = [

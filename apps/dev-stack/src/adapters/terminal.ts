@@ -4,7 +4,7 @@ import { decodeKeys, type Key } from "../screen/keys.ts";
 import type { Paint } from "../screen/view.ts";
 import type { ScreenTerminal } from "../screen/screen-display.ts";
 
-const COLOURS = { running: 32, starting: 33, degraded: 33, failed: 31, off: 2, absent: 2 } as const;
+const COLOURS = { running: 32, starting: 33, degraded: 33, failed: 31, off: 2 } as const;
 
 /** Colours symbols unless NO_COLOR is set. */
 export function createPaint(env: Readonly<Record<string, string | undefined>>): Paint {

@@ -26,6 +26,7 @@ const pm: PackageManagerState = {
   state: "running",
   detail: undefined,
   url: "http://x:1",
+  consoleUrl: "http://x:1/",
   broken: undefined,
   deployments: [{ key: "order", condition: "Running", clusters: [{ name: "edge", condition: "Running" }] }],
 };
@@ -128,6 +129,14 @@ test.each([
   expect([found["Package manager"], found["Deployment order"]]).toEqual(states);
 });
 
+test.each([
+  { over: { consoleUrl: undefined }, state: "off" },
+  { over: { consoleUrl: undefined, state: "starting" }, state: "starting" },
+  { over: {}, state: "running" },
+] as const)("shows the console as $state with $over", ({ over, state }) => {
+  expect(statesOf({ ...whole, packageManager: { ...pm, ...over } })).toMatchObject({ Console: state });
+});
+
 test("shows cluster components as disabled without clusters", () => {
   expect(statesOf({ ...whole, clusters: [] })).toMatchObject({
     "Kubernetes clusters": "off",
@@ -139,7 +148,7 @@ test("the page lists the components and links to the package manager", () => {
   const page = renderPage({ version: "1", state: whole, starts, revision: 7 });
   expect(page).toContain("<td>running</td><td>Deployment order</td><td>edge Running</td>");
   expect(page).toContain("order-edge in default, Running: Ready.");
-  expect(page).toContain("<td>not available yet</td>");
+  expect(page).toContain("<td>running</td><td>Console</td><td>http://x:1/</td>");
   expect(page).toContain('<a href="http://x:1/docs">');
 });
 

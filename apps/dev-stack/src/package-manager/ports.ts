@@ -64,6 +64,8 @@ export interface PackageManagerState {
   /** The current step while starting; the reason if failed. */
   readonly detail: string | undefined;
   readonly url: string | undefined;
+  /** Undefined while the console is not built or not running. */
+  readonly consoleUrl: string | undefined;
   /** Description of the injected fault. */
   readonly broken: string | undefined;
   readonly deployments: readonly DeploymentState[];

@@ -96,7 +96,7 @@ export class StackPackageManager {
 
   /** Reads the state from the package manager. Never throws. */
   async readState(): Promise<PackageManagerState> {
-    const base = { url: this.#url, broken: this.#fault };
+    const base = { url: this.#url, consoleUrl: this.consoleUrl, broken: this.#fault };
     if (this.#client === undefined)
       return { ...base, state: "starting", detail: "waiting for the clusters", deployments: [] };
     const client = this.#client;

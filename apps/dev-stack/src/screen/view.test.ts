@@ -28,6 +28,7 @@ const state: StackState = {
     state: "running",
     detail: undefined,
     url: "http://x:1",
+    consoleUrl: undefined,
     broken: undefined,
     deployments: [{ key: "order", condition: "Running", clusters: [{ name: "edge", condition: "Running" }] }],
   },

@@ -52,7 +52,6 @@ const SYMBOLS: Readonly<Record<ComponentState, string>> = {
   degraded: "▲",
   failed: "✗",
   off: "–",
-  absent: "○",
 };
 
 const PLAIN: Paint = (text) => text;
