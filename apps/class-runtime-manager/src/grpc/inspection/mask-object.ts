@@ -1,9 +1,8 @@
 import type { KubeObject } from "@oaas/kube-core";
 import { isSecretValue, REDACTED, redactText } from "@oaas/observability/secrets";
+import { isObjectData } from "../../lifecycle/status/object-data.ts";
 
 type Members = Readonly<Record<string, unknown>>;
-
-const DATA: ReadonlySet<string> = new Set(["data", "stringData", "binaryData"]);
 
 /** Names of objects and files, which are no secrets although "secret" or "token" is in their name. */
 const REFERENCE = /(?:Name|Path|Ref)$/;
@@ -13,11 +12,10 @@ const REFERENCE = /(?:Name|Path|Ref)$/;
  * fields whose name or text shows a credential. The names of all fields stay.
  */
 export function maskObject(object: KubeObject): object {
-  const holdsData = object.kind === "Secret" || object.kind === "ConfigMap";
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => [
       key,
-      holdsData && DATA.has(key) ? maskAll(value) : maskMember(key, value),
+      isObjectData(object.kind, key) ? maskAll(value) : maskMember(key, value),
     ]),
   );
 }

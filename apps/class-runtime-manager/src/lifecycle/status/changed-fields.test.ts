@@ -11,6 +11,15 @@ function podWith(env: readonly object[], image = "a:1"): object {
   return { template: { spec: { containers: [{ name: "fn", image, env }] } } };
 }
 
+function configMap(team: string, config: string): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "c", labels: { team } },
+    data: { config },
+  } as KubeObject;
+}
+
 const CASES: readonly { why: string; live: KubeObject; rendered: KubeObject; fields: readonly object[] }[] = [
   {
     why: "equal objects have no changes",
@@ -60,6 +69,15 @@ const CASES: readonly { why: string; live: KubeObject; rendered: KubeObject; fie
     fields: [
       { path: ".spec.template.spec.containers[name=fn].env[name=API_TOKEN].value", was: "(masked)", now: "(masked)" },
       { path: ".spec.template.spec.containers[name=fn].env[name=DB].value", was: "(masked)", now: "(masked)" },
+    ],
+  },
+  {
+    why: "the content of a ConfigMap is masked, its metadata is not",
+    live: configMap("a", "old"),
+    rendered: configMap("b", "new"),
+    fields: [
+      { path: ".metadata.labels.team", was: '"a"', now: '"b"' },
+      { path: ".data.config", was: "(masked)", now: "(masked)" },
     ],
   },
   {

@@ -1,4 +1,5 @@
 import { isSecretValue, redactMember } from "@oaas/observability/secrets";
+import { isObjectData } from "./object-data.ts";
 
 /** A member, an index, or the item of a list with these key fields. */
 export type Step = string | number | ItemKey;
@@ -43,7 +44,7 @@ export function itemCount(value: unknown): unknown {
 /** The content of Secrets and ConfigMaps, and values of environment variables unless their name shows that they are none. */
 function isSecret(kind: string, steps: readonly Step[], value: unknown): boolean {
   const [first] = steps;
-  const holdsData = (kind === "Secret" || kind === "ConfigMap") && typeof first === "string" && /data$/i.test(first);
+  const holdsData = typeof first === "string" && isObjectData(kind, first);
   if (holdsData || steps.at(-1) !== "value" || steps.at(-3) !== "env") return holdsData;
   const item = steps.at(-2);
   return typeof item !== "object" || isSecretValue(item.key.slice("name=".length), String(value));

@@ -104,8 +104,8 @@ const CALLS = {
   ListClassRuntimes: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetEnforcement: { timeoutMs: 5_000, retriedBy: "gateway" },
   ExplainClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
-  // The function may take its time, and may have worked although its response was lost.
   GetUsage: { timeoutMs: 10_000, retriedBy: "gateway" },
+  // The function may take its time, and may have worked although its response was lost.
   InvokeFunction: { timeoutMs: 60_000, retriedBy: "caller" },
   GetSignals: { timeoutMs: 15_000, retriedBy: "caller" },
   GetObject: { timeoutMs: 5_000, retriedBy: "gateway" },
