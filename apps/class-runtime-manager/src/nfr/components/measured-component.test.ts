@@ -61,6 +61,14 @@ describe("measuredComponents", () => {
     expect(odgm?.target.pods).toEqual(["web-odgm-0"]);
   });
 
+  it("has the same order whatever the order of the cache", () => {
+    const names = (of: readonly KubeObject[]) =>
+      measuredComponents({ class: parsed, uid: "u", children: of, pods, maxReplicas: 20 }).map(
+        ({ component }) => component,
+      );
+    expect(names(children.toReversed())).toEqual(names(children));
+  });
+
   it("takes requirements of the function before those of the class, and none for the state store", () => {
     expect(add?.requirements).toEqual({ maxLatencyMs: 50, availability: 0.999 });
     expect(list?.requirements).toEqual({ maxLatencyMs: 200, availability: 0.999 });

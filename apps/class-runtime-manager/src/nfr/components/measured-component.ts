@@ -3,6 +3,7 @@ import { digestJson } from "@oaas/foundation/hash";
 import { parseQuantity, quantityUnits, multiplyQuantity, type KubeObject } from "@oaas/kube-core";
 import type { ComponentScale, RequirementTargets } from "@oaas/nfr/analyzer";
 import type { ComponentTarget, QueryOverrides, Workload } from "@oaas/nfr/queries";
+import { compareText } from "../../lifecycle/observation/observed-objects.ts";
 import {
   classRequirements,
   COMPONENT_LABEL,
@@ -64,14 +65,16 @@ const WORKLOAD_KINDS: Readonly<Record<string, WorkloadKind>> = {
   "serving.knative.dev/v1 Service": "Knative",
 };
 
-/** The components of a class that have a workload. */
+/** The components of a class that have a workload, by name: the cache has its objects in any order. */
 export function measuredComponents(sources: ComponentSources): readonly MeasuredComponent[] {
   const workloads = new Map<string, LiveWorkload[]>();
   for (const child of sources.children) {
     const live = liveWorkload(child);
     if (live !== undefined) workloads.set(live.component, [...(workloads.get(live.component) ?? []), live]);
   }
-  return [...workloads].map(([component, live]) => measuredComponent(sources, component, live));
+  return [...workloads]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([component, live]) => measuredComponent(sources, component, live));
 }
 
 interface LiveWorkload {
