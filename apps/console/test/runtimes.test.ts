@@ -91,7 +91,7 @@ describeWith(["chromium"], "the page of a class runtime", () => {
     expect(problems).toEqual([]);
   });
 
-  test("says why there is no history, and draws from the moment that the page is open", async () => {
+  test("says why the history is missing, and draws from the moment that the page is open", async () => {
     await using opened = await open(/status of 503/);
     const { page, problems } = opened;
     const body = JSON.stringify({ detail: "cannot read the signal memory_bytes: it is down", kind: "unavailable" });
