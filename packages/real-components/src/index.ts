@@ -10,7 +10,7 @@ export type { CertificateRequest, IssuedCertificate } from "@oaas/certificates";
 export { makeAuthority, type Authority } from "./certificates/authority.ts";
 export { etcdArgs, type EtcdServerSpec } from "./etcd/etcd-args.ts";
 export { startCluster, type ClusterOptions, type ClusterParts, type LocalCluster } from "./kubernetes/start-cluster.ts";
-export type { TokenUser } from "./kubernetes/kubeconfig.ts";
+export { kubeconfigText, type TokenUser } from "./kubernetes/kubeconfig.ts";
 export type { Kubectl } from "./kubernetes/kubectl.ts";
 export { runCommand, type CommandOptions, type CommandResult } from "./process/client-command.ts";
 export { eventually, type EventuallyOptions } from "./process/eventually.ts";

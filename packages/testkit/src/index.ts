@@ -12,6 +12,7 @@ export {
   eventually,
   type EventuallyOptions,
   freePorts,
+  kubeconfigText,
   makeAuthority,
   type Authority,
   type CertificateRequest,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { realAmbient } from "@oaas/foundation/real";
 import { embeddedServer } from "@oaas/kube-apiserver";
 import { listenHttp } from "@oaas/kube-apiserver/node";
-import { componentFile, makeAuthority, runCommand } from "@oaas/testkit";
+import { componentFile, kubeconfigText, makeAuthority, runCommand } from "@oaas/testkit";
 import type { Subject } from "./case.ts";
 import { socketWire } from "./http.ts";
 import { USERS, type Target } from "./target.ts";
@@ -30,7 +30,9 @@ export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Targ
   });
   const folder = mkdtempSync(join(tmpdir(), "oaas-conformance-"));
   const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, JSON.stringify(configOf(listener.url, authority.certificate)), { mode: 0o600 });
+  writeFileSync(kubeconfig, kubeconfigText("test", listener.url, authority.certificate, [ADMIN, ...USERS]), {
+    mode: 0o600,
+  });
   const wire = socketWire(listener.url, authority.certificate);
   return {
     name: "embedded",
@@ -49,21 +51,5 @@ export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Targ
       await server.close();
       rmSync(folder, { recursive: true, force: true });
     },
-  };
-}
-
-function configOf(url: string, authority: string): object {
-  return {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [
-      {
-        name: "test",
-        cluster: { server: url, "certificate-authority-data": Buffer.from(authority).toString("base64") },
-      },
-    ],
-    users: [ADMIN, ...USERS].map(({ name, token }) => ({ name, user: { token } })),
-    contexts: [{ name: "test", context: { cluster: "test", user: ADMIN.name } }],
-    "current-context": "test",
   };
 }

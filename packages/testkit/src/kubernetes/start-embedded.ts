@@ -15,6 +15,7 @@ import { listenHttp, type HttpListener, type TlsOptions } from "@oaas/kube-apise
 import {
   componentFile,
   eventually,
+  kubeconfigText,
   makeAuthority,
   makeRunFolder,
   runCommand,
@@ -58,7 +59,7 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
   const caFile = join(folder.path, "ca.crt");
   const kubeconfig = join(folder.path, "kubeconfig");
   await writeFile(caFile, authority.certificate);
-  await writeFile(kubeconfig, kubeconfigText(apiServer.url, authority.certificate, users));
+  await writeFile(kubeconfig, kubeconfigText("test", apiServer.url, authority.certificate, users));
   await installDefinitions(server, token, options.crdFiles ?? []);
   const close = async (): Promise<void> => {
     await server.close();
@@ -111,18 +112,6 @@ async function createRestartableListener(
     freeze: () => stoppable.freeze(),
     thaw: () => stoppable.thaw(),
   };
-}
-
-function kubeconfigText(server: string, ca: string, users: readonly TokenUser[]): string {
-  const trust = { "certificate-authority-data": Buffer.from(ca).toString("base64") };
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "test", cluster: { server, ...trust } }],
-    users: users.map((user) => ({ name: user.name, user: { token: user.token } })),
-    contexts: [{ name: "test", context: { cluster: "test", user: users[0]?.name ?? "" } }],
-    "current-context": "test",
-  });
 }
 
 function kubectlIn(kubeconfig: string, folder: string): Kubectl {

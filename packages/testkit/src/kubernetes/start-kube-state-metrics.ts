@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   componentFile,
+  kubeconfigText,
   makeRunFolder,
   onFreePorts,
   probe,
@@ -39,7 +40,9 @@ export function startKubeStateMetrics(
     let server: RunningProcess | undefined;
     try {
       const kubeconfig = join(folder.path, "kubeconfig");
-      await writeFile(kubeconfig, kubeconfigOf(cluster, token), { mode: 0o600 });
+      const authority = await readFile(cluster.caFile, "utf8");
+      const user = { name: "kube-state-metrics", token };
+      await writeFile(kubeconfig, kubeconfigText("test", cluster.url, authority, [user]), { mode: 0o600 });
       server = await startProcess({
         command: componentFile("kube-state-metrics"),
         args: [
@@ -66,17 +69,5 @@ export function startKubeStateMetrics(
     };
     const read = async (): Promise<string> => (await probe(url)).body;
     return { url, process: running, read, close, [Symbol.asyncDispose]: close };
-  });
-}
-
-function kubeconfigOf({ url, caFile }: KubernetesUnderTest, token: string): string {
-  const name = "test";
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster: { server: url, "certificate-authority": caFile } }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    "current-context": name,
   });
 }
