@@ -1,5 +1,5 @@
 import { describeWith, startBrowser, type BrowserUnderTest } from "@oaas/testkit";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildConsole, startPackageManager, type Served } from "./console-process.ts";
 import { openPage, settled, type OpenPage } from "./open-page.ts";
@@ -31,20 +31,27 @@ describeWith(["chromium"], `the console with ${PACKAGES} packages and ${DEPLOYME
     await pm?.[Symbol.asyncDispose]();
   });
 
-  /** What a page asks the API for, until `act` is done. The event stream is one of the requests. */
+  /**
+   * What a page asks the API for, until `act` is done. The event stream is one of the requests. The browser itself
+   * counts the bytes: a body can no longer be read over the protocol once the page has given up its request.
+   */
   async function askedFor(page: Page, act: () => Promise<void>): Promise<{ requests: string[]; bytes: number }> {
-    const requests = new Map<string, Promise<number>>();
-    const add = (response: Awaited<ReturnType<Page["waitForResponse"]>>): void => {
-      const { pathname, search } = new URL(response.url());
-      if (!pathname.startsWith("/api/") || requests.has(pathname + search)) return;
-      const size = pathname === "/api/v1/events" ? 0 : response.body().then(({ length }) => length);
-      requests.set(pathname + search, Promise.resolve(size));
+    const requests = new Set<string>();
+    const add = (request: Request): void => {
+      if (new URL(request.url()).pathname.startsWith("/api/")) requests.add(request.url());
     };
-    page.on("response", add);
+    await page.evaluate(() => performance.clearResourceTimings());
+    page.on("request", add);
     await act();
-    page.off("response", add);
-    const sizes = await Promise.all(requests.values());
-    return { requests: [...requests.keys()], bytes: sizes.reduce((sum, size) => sum + size, 0) };
+    page.off("request", add);
+    const ended = [...requests].filter((url) => new URL(url).pathname !== "/api/v1/events");
+    const sizes = await page.waitForFunction((urls) => {
+      const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+      const bytes = new Map(entries.map(({ name, decodedBodySize }) => [name, decodedBodySize]));
+      return urls.every((url) => bytes.has(url)) && urls.map((url) => bytes.get(url) ?? 0);
+    }, ended);
+    const bytes = ((await sizes.jsonValue()) as number[]).reduce((sum, size) => sum + size, 0);
+    return { requests: [...requests], bytes };
   }
 
   test.each([
@@ -64,6 +71,8 @@ describeWith(["chromium"], `the console with ${PACKAGES} packages and ${DEPLOYME
     ["operations", "/activity?tab=operations", "Activity"],
   ])("loads %s with at most 5 requests and 100 kB", async (_, target, text) => {
     const { page } = opened;
+    // Leaves the page of the test before, so that its last requests are not counted here.
+    await page.goto("about:blank");
     const { requests, bytes } = await askedFor(page, async () => {
       await page.goto(target);
       await settled(page);
