@@ -103,7 +103,7 @@ export interface RunningApp {
   readonly metricsPort: number | undefined;
   /** Reasons why the setup is not fit for production. */
   readonly warnings: readonly string[];
-  /** Resolves when every cache is synced. */
+  /** Resolves when every cache is synced and the cluster meets the requirements. */
   readonly ready: Promise<void>;
   /** Stops in order: listeners, running calls, controllers, the lease, caches. Idempotent. */
   close(): Promise<void>;
@@ -179,7 +179,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   });
   crm.manager.start();
   recorder?.start();
-  const ready = crm.informers.synced().then(() => services.setServing(true));
+  const ready = crm.manager.ready.then(() => services.setServing(true));
   ready.catch(() => undefined);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

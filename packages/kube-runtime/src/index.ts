@@ -56,4 +56,4 @@ export { EVENTS, type EventInput, type KubeEvent } from "./events/event.ts";
 export { EventRecorder, type RecorderOptions } from "./events/recorder.ts";
 export { LEASES, type Lease } from "./leader/lease.ts";
 export { LeaseElector, type ElectorOptions } from "./leader/lease-elector.ts";
-export { Manager, type LedTask, type ManagerOptions, type Readiness } from "./manager/manager.ts";
+export { Manager, type LedTask, type ManagerOptions, type Prerequisite, type Readiness } from "./manager/manager.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DeploymentService } from "@oaas/contracts/grpc";
 import { isFault } from "@oaas/foundation";
@@ -20,6 +20,7 @@ import {
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
 import { acceptedReports, applyClass, clusterHealth } from "../src/apply-class.ts";
 import { Installation, type InstalledPod, type Manifest } from "../src/installed-pods.ts";
 import { kustomize, manifestsOf } from "../src/kustomize.ts";
@@ -42,6 +43,16 @@ const SELF_SIGNED = {
     "package-manager/metrics",
   ],
 };
+
+/** The CRD of class runtimes of a release that did not have a field of their spec. */
+async function crdWithout(field: string): Promise<string> {
+  const crd = parse(await readFile(path.join(ROOT, "deploy", "crds", "classruntimes.oaas.io.yaml"), "utf8")) as {
+    spec: { versions: [{ schema: { openAPIV3Schema: { properties: { spec: { properties: object } } } } }] };
+  };
+  const [version] = crd.spec.versions;
+  Reflect.deleteProperty(version.schema.openAPIV3Schema.properties.spec.properties, field);
+  return JSON.stringify(crd);
+}
 
 describeWith(
   ["kubernetes", "kwok", "etcd", "prometheus-operator-crds", "gateway-api-crds"],
@@ -133,6 +144,14 @@ describeWith(
       await isNotReadyWith(crm, /"reasons":\["[^"]*deploymenttemplates[^"]*"\]/);
       await apply(files);
       await isReady(crm);
+      await crm.stop();
+
+      // An older release had the kind, but not all of its fields.
+      await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], await crdWithout("telemetry"));
+      const next = await installation.start("oprc-crm");
+      await isNotReadyWith(next, /classruntimes is older than the manager: v1alpha1 does not have spec\.telemetry;/);
+      await apply(files);
+      await isReady(next);
     });
 
     test("both managers run as installed, connect over mutual TLS, and deploy a class", async () => {

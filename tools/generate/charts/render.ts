@@ -1,3 +1,4 @@
+import { MIN_KUBERNETES_VERSION } from "@oaas/contracts/crd";
 import { stringify } from "yaml";
 import { table } from "../reference/markdown.ts";
 import { isGroup, type Chart, type Value, type ValueGroup, type Values } from "./model.ts";
@@ -37,7 +38,7 @@ function chartYaml(chart: Chart, version: string): string {
     type: "application",
     version,
     appVersion: version,
-    kubeVersion: ">=1.30.0-0",
+    kubeVersion: `>=${MIN_KUBERNETES_VERSION}.0-0`,
     keywords: ["oaas", ...chart.keywords],
     annotations,
     ...(chart.dependencies === undefined

@@ -21,6 +21,7 @@ import { PodResizer } from "./children/resize-pods.ts";
 import { createClassController, type ClassControllerDeps } from "./class-controller.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster/cluster-facts.ts";
 import { PodView } from "./cluster/pod-view.ts";
+import { ClusterRequirements } from "./cluster/cluster-requirements.ts";
 import { KindDefinitions } from "./cluster/kind-definitions.ts";
 import { OwnWrites } from "./reconcile/own-writes.ts";
 import { Quotas } from "./quotas/quotas.ts";
@@ -190,6 +191,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const manager = new Manager({
     ambient,
     informers,
+    prerequisite: new ClusterRequirements({ discovery: client.discovery, timers: ambient.timers, logger }),
     controllers: () => {
       quotas.reset();
       return [

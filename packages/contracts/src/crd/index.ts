@@ -5,7 +5,7 @@
  * Reading order: `kinds.ts` (all kinds), `rule.ts` (rules over several fields, for the server and for our code),
  * `structural-schema.ts` (conversion to the schemas of the API server), `manifest.ts` (the CRD).
  */
-export { KINDS } from "./kinds.ts";
+export { KINDS, MIN_KUBERNETES_VERSION } from "./kinds.ts";
 export {
   crdManifest,
   rootSchema,

@@ -27,6 +27,9 @@ const lifecycleColumns: readonly PrinterColumn[] = [
   { name: "Message", type: "string", jsonPath: ".status.message", description: "Human-readable status.", priority: 1 },
 ];
 
+/** The oldest Kubernetes whose API the platform uses as it is: the CRDs have rules and defaults of this release. */
+export const MIN_KUBERNETES_VERSION = "1.30";
+
 /** All kinds, in reading order. */
 export const KINDS = [
   {

@@ -70,6 +70,13 @@ describe("returns the same result from both forms of discovery", () => {
   });
 });
 
+test("returns the schemas of the kinds of a group", async () => {
+  const schema = { type: "object", properties: {}, "x-kubernetes-group-version-kind": [{ kind: "Thing" }] };
+  const schemas = { "group.v1.Thing": schema, "meta.v1.ObjectMeta": { type: "object" } };
+  const fixture = setUp({ "/openapi/v3/apis/example.com/v1": ok({ components: { schemas } }) });
+  expect([...(await fixture.client.discovery.schemas("example.com/v1"))]).toEqual([["Thing", schema]]);
+});
+
 describe("discovery cache", () => {
   const growing = () => {
     const items: unknown[] = [];

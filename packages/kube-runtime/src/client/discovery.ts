@@ -1,5 +1,5 @@
 import { isFault, notFound, type Clock } from "@oaas/foundation";
-import { gvkKey, parseApiVersion, type GroupVersionKind, type KubeObject } from "@oaas/kube-core";
+import { gvkKey, parseApiVersion, type GroupVersionKind, type JsonObject, type KubeObject } from "@oaas/kube-core";
 import type { CallOptions, Requester } from "./requester.ts";
 import type { ResourceType } from "./resource-type.ts";
 
@@ -17,6 +17,13 @@ export interface ServerVersion {
   readonly gitVersion: string;
   readonly major: string;
   readonly minor: string;
+}
+
+/** The part of an OpenAPI v3 document that is read. */
+interface OpenApiDocument {
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, JsonObject & { readonly [KIND_KEYWORD]?: readonly { kind: string }[] }>>;
+  };
 }
 
 interface AggregatedList {
@@ -47,6 +54,8 @@ interface ResourceList {
   }[];
 }
 
+const KIND_KEYWORD = "x-kubernetes-group-version-kind";
+
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
 /** Minimum interval between lookups of a missing kind: a missing CRD must not cause a request storm. */
@@ -73,6 +82,19 @@ export class Discovery {
   /** The version of the server. */
   version(options: CallOptions = {}): Promise<ServerVersion> {
     return this.#requester.json({ verb: "get", subject: "version", method: "GET", path: "/version" }, options);
+  }
+
+  /** The OpenAPI schemas of the kinds of a named group, by kind. Not cached. */
+  async schemas(apiVersion: string, options: CallOptions = {}): Promise<ReadonlyMap<string, JsonObject>> {
+    const path = `/openapi/v3/apis/${apiVersion}`;
+    const document = await this.#requester.json<OpenApiDocument>(
+      { verb: "get", subject: "openapi", method: "GET", path },
+      options,
+    );
+    const schemas = Object.values(document.components?.schemas ?? {});
+    return new Map(
+      schemas.flatMap((schema) => (schema[KIND_KEYWORD] ?? []).map(({ kind }) => [kind, schema] as const)),
+    );
   }
 
   /** Every served kind. */

@@ -94,6 +94,24 @@ test("starts no worker before the caches are synced, nor without leadership", as
   expect(fixture.time.pendingTimers).toBe(0);
 });
 
+test("starts no worker and is not ready before the prerequisite is met", async () => {
+  const problems = ["the cluster is too old"];
+  const met = Promise.withResolvers<void>();
+  const fixture = setUp({ prerequisite: { problems, met: () => met.promise } });
+  let isReady = false;
+  void fixture.manager.ready.then(() => (isReady = true));
+  fixture.serve();
+  fixture.manager.start();
+  await fixture.time.advance(10_000);
+  expect([fixture.log, fixture.manager.isWorking, isReady]).toEqual([[], false, false]);
+  expect(fixture.manager.readiness()).toEqual({ ready: false, reasons: ["the cluster is too old"] });
+  problems.length = 0;
+  met.resolve();
+  await fixture.time.advance(10_000);
+  expect([fixture.manager.readiness().ready, fixture.manager.isWorking, isReady]).toEqual([true, true, true]);
+  await fixture.manager.stop();
+});
+
 test("stop lets running work finish while it holds the lease, then releases it", async () => {
   const fixture = setUp();
   fixture.serve();

@@ -11,6 +11,14 @@ export interface LedTask {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** What has to hold before this process works or is ready. */
+export interface Prerequisite {
+  /** Why it does not hold; empty when it does. */
+  readonly problems: readonly string[];
+  /** Resolves when it holds; rejects when the signal aborts. */
+  met(signal: AbortSignal): Promise<void>;
+}
+
 /** The parts of a controller process. */
 export interface ManagerOptions {
   readonly ambient: Ambient;
@@ -18,6 +26,7 @@ export interface ManagerOptions {
   /** Called for each term: a stopped controller cannot be restarted. */
   readonly controllers: () => readonly Controller[];
   readonly tasks?: readonly LedTask[];
+  readonly prerequisite?: Prerequisite;
   /** Without it the process starts working at once. */
   readonly elector?: LeaseElector;
   readonly logger?: Logger;
@@ -36,7 +45,7 @@ const TASK_BACKOFF: BackoffPolicy = { baseMs: 1_000, capMs: 60_000, factor: 2, j
 /**
  * Starts and stops the parts of a controller process in order.
  *
- * *Flow*: caches → synced → leadership → workers; the reverse at stop: workers, lease released, caches.
+ * *Flow*: caches → synced and prerequisite met → leadership → workers; the reverse at stop: workers, lease released, caches.
  *
  * *Guarantees*: no worker runs before every cache is synced, nor without leadership; when leadership is lost, running
  * work is aborted at once, and the workers start again with the next term; `stop` may be called at any time and
@@ -46,6 +55,7 @@ export class Manager {
   readonly #options: ManagerOptions;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
+  readonly #ready = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #working = false;
   #controllers: readonly Controller[] = [];
@@ -67,13 +77,19 @@ export class Manager {
     });
   }
 
-  /** Ready when every cache is synced: followers serve reads too. */
+  /** Resolves when every cache is synced and the prerequisite is met. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Ready when every cache is synced and the prerequisite is met: followers serve reads too. */
   readiness(): Readiness {
     const { unsynced, faults } = this.#options.informers;
     const whyOf = new Map(faults.map(({ informer, fault }) => [informer, `: ${fault.message}`]));
     const reasons = unsynced.map((name) => `the cache of ${name} is not synced yet${whyOf.get(name) ?? ""}`);
     if (this.#stopping.signal.aborted) reasons.push("the process is stopping");
-    return answer([...reasons, ...this.health().reasons]);
+    const problems = this.#options.prerequisite?.problems ?? [];
+    return answer([...problems, ...reasons, ...this.health().reasons]);
   }
 
   /** Healthy until it has failed permanently; then only a restart of the process helps. */
@@ -100,9 +116,10 @@ export class Manager {
   }
 
   async #run(): Promise<void> {
-    const { informers, elector } = this.#options;
+    const { informers, prerequisite, elector } = this.#options;
     informers.start();
-    await informers.synced(this.#stopping.signal);
+    await Promise.all([informers.synced(this.#stopping.signal), prerequisite?.met(this.#stopping.signal)]);
+    this.#ready.resolve();
     elector?.start();
     while (!this.#stopping.signal.aborted) {
       const term = elector ? await elector.leading(this.#stopping.signal) : this.#stopping.signal;
