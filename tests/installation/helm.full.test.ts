@@ -436,6 +436,10 @@ describeWith(["helm", "kubernetes", "kwok", "gateway-api-crds"], "Helm charts on
           expect(await clusterHealth(pm, token)).toMatch(/"status":"Healthy"/i);
         };
         await eventually(isHealthy, { timeoutMs: 120_000, what: "the cluster to be healthy" });
+        const hasReports = async (): Promise<void> => expect(await acceptedReports(pm)).toBeGreaterThan(0);
+        const applied = await applyClass(folderOf.path, pm, token);
+        expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("deployment/hello is running") });
+        await eventually(hasReports, { timeoutMs: 120_000, what: "reports of the class runtime manager" });
         // cert-manager issues a new certificate when the Secret is gone.
         const before = await kubectl(
           "-n",
