@@ -33,6 +33,9 @@ const AS_NODE_LOADS_THEM = { viteModuleRunner: false, nodeLoader: false };
 /** Tests start our programs hundreds of times, and compiling takes half of each start. */
 const COMPILED_ONCE = { NODE_COMPILE_CACHE: path.join(import.meta.dirname, "node_modules", ".cache", "compiled") };
 
+/** At full size (npm run sweep) a test runs 10 to 100 times as many cases. */
+const PATIENCE = process.env["OAAS_SWEEP"] === "full" ? 10 : 1;
+
 /**
  * unit: pure code, next to its source, two processes. embedded: controllers on the embedded API server, which need only
  * kubectl. integration: real components, one process per file, including the same controllers. full: heavy components
@@ -57,7 +60,7 @@ export default defineConfig({
           maxWorkers: 2,
           experimental: AS_NODE_LOADS_THEM,
           setupFiles: ["tests/setup/property-seed.ts"],
-          testTimeout: 60_000,
+          testTimeout: 60_000 * PATIENCE,
         },
       },
       {
@@ -70,7 +73,7 @@ export default defineConfig({
           setupFiles: ["tests/setup/property-seed.ts"],
           env: { KUBE_TARGET: process.env["KUBE_TARGET"] ?? "embedded" },
           maxWorkers: 2,
-          testTimeout: 240_000,
+          testTimeout: 240_000 * PATIENCE,
           hookTimeout: 180_000,
         },
       },
@@ -87,7 +90,7 @@ export default defineConfig({
           env: { ...COMPILED_ONCE, GOGC: "400" },
           // Twice two cores: suites about outages, leases and load mostly wait; the lab uses a fifth of a core.
           maxWorkers: 4,
-          testTimeout: 240_000,
+          testTimeout: 240_000 * PATIENCE,
           hookTimeout: 180_000,
         },
       },
