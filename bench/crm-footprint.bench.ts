@@ -42,7 +42,7 @@ export const bench: Bench = {
       const pm = await residentOf(
         path.join(folder.path, "package-manager.mjs"),
         { SERVER_PORT: "0", SERVER_WORKERS: "1" },
-        " listens",
+        '"package manager listening"',
       );
       log(`package manager: ${pm.all.toFixed(0)} MiB`);
       const { all, own } = { all: crm.all + pm.all, own: crm.own + pm.own };

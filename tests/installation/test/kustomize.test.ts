@@ -149,7 +149,7 @@ describeWith(
       // An older release had the kind, but not all of its fields.
       await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], await crdWithout("telemetry"));
       const next = await installation.start("oprc-crm");
-      await isNotReadyWith(next, /classruntimes is older than the manager: v1alpha1 does not have spec\.telemetry;/);
+      await isNotReadyWith(next, /classruntimes is older than the manager: v1alpha1 does not have \.spec\.telemetry;/);
       await apply(files);
       await isReady(next);
     });

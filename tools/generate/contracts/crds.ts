@@ -1,16 +1,20 @@
-import { crdManifest, GROUP, KINDS } from "@oaas/contracts/crd";
+import { crdManifest, fieldsOf, GROUP, KINDS } from "@oaas/contracts/crd";
 import { stringify } from "yaml";
 import type { Generator } from "../generator.ts";
 
 const FOLDER = "deploy/crds";
 const HEADER = "# Generated from packages/contracts/src/crd by `npm run crdgen`. Do not edit.\n";
 
-/** The CRDs as files, one per kind. */
+const FIELDS = "packages/contracts/src/crd/fields.json";
+
+/** The CRDs as files, one per kind, and the names of their fields. */
 export const generator: Generator = {
   name: "crds",
   owns: [FOLDER],
   async produce() {
-    return new Map(KINDS.map((kind) => [`${FOLDER}/${kind.plural}.${GROUP}.yaml`, crdFile(kind)]));
+    const crds = KINDS.map((kind) => [`${FOLDER}/${kind.plural}.${GROUP}.yaml`, crdFile(kind)] as const);
+    const fields = Object.fromEntries(KINDS.map((kind) => [kind.kind, fieldsOf(kind)]));
+    return new Map([...crds, [FIELDS, `${JSON.stringify(fields, undefined, 2)}\n`]]);
   },
 };
 

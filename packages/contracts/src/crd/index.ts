@@ -13,6 +13,7 @@ export {
   type KindDefinition,
   type PrinterColumn,
 } from "./manifest.ts";
+export { CRD_FIELDS, fieldsOf, type FieldTree } from "./fields.ts";
 export type { StructuralSchema, ValidationRule } from "./structural-keywords.ts";
 export { structuralFromJson, structuralSchema } from "./structural-schema.ts";
 export { MAX_DECISION_RECORD_LENGTH } from "./v1alpha1/nfr.ts";

@@ -79,12 +79,12 @@ describe("a cluster that does not meet the requirements is named and checked aga
     [
       "CRDs that lack a field",
       { schemas: async () => olderSchemas("functions") },
-      "the CRD of classruntimes is older than the manager: v1alpha1 does not have spec.functions; install the CRDs of this release",
+      "the CRD of classruntimes is older than the manager: v1alpha1 does not have .spec.functions; install the CRDs of this release",
     ],
     [
       "CRDs that lack many fields",
       { schemas: async () => olderSchemas("functions", "telemetry", "addons", "enforcement") },
-      "spec.functions, spec.addons, spec.enforcement and 1 more; install",
+      ".spec.functions, .spec.addons, .spec.enforcement and 1 more; install",
     ],
     [
       "no answer",

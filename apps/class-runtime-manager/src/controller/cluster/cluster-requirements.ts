@@ -1,4 +1,4 @@
-import { API_VERSION, KINDS, MIN_KUBERNETES_VERSION, rootSchema, VERSION } from "@oaas/contracts/crd";
+import { API_VERSION, CRD_FIELDS, KINDS, MIN_KUBERNETES_VERSION, VERSION } from "@oaas/contracts/crd";
 import { Fault, isFault, sleep, type Timers } from "@oaas/foundation";
 import type { Discovery, Prerequisite } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
@@ -81,19 +81,14 @@ function versionProblems({ major, minor, gitVersion }: Awaited<ReturnType<Discov
 }
 
 function fieldProblems(schemas: ReadonlyMap<string, FieldSchema>): readonly string[] {
-  return KINDS.flatMap((definition) => {
-    const served = schemas.get(definition.kind)?.properties;
-    if (served === undefined) return [];
-    const { spec = {}, status = {} } = rootSchema(definition).properties ?? {};
-    const missing = [
-      ...missingFields(spec, served["spec"] ?? {}, "spec"),
-      ...missingFields(status, served["status"] ?? {}, "status"),
-    ];
+  return KINDS.flatMap(({ kind, plural }) => {
+    const served = schemas.get(kind);
+    const missing = served === undefined ? [] : missingFields(CRD_FIELDS[kind] ?? {}, served, "");
     if (missing.length === 0) return [];
     const more = missing.length > MAX_FIELDS ? ` and ${missing.length - MAX_FIELDS} more` : "";
     const fields = `${missing.slice(0, MAX_FIELDS).join(", ")}${more}`;
     return [
-      `the CRD of ${definition.plural} is older than the manager: ${VERSION} does not have ${fields}; install the CRDs of this release`,
+      `the CRD of ${plural} is older than the manager: ${VERSION} does not have ${fields}; install the CRDs of this release`,
     ];
   });
 }
