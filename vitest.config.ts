@@ -80,7 +80,7 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "tests/*/test/**/*.test.ts"],
           exclude: ["**/*.full.test.ts"],
           pool: "forks",
@@ -97,7 +97,7 @@ export default defineConfig({
       {
         test: {
           name: "full",
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           include: ["packages/*/test/**/*.full.test.ts", "apps/*/test/**/*.full.test.ts", "tests/**/*.full.test.ts"],
           pool: "forks",
           experimental: AS_NODE_LOADS_THEM,
