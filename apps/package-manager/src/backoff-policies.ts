@@ -17,6 +17,8 @@ export const BACKOFF = {
   packageCascade: { baseMs: 50, capMs: 5_000, factor: 2, jitter: 0.2 },
   /** Retries of reads and health checks within their deadline (`retry_attempts` of the cluster). */
   crmRead: { baseMs: 100, capMs: 2_000, factor: 2, jitter: 0.5 },
+  /** New connections in search of a replica that serves a call. Short, because each one reaches a random replica. */
+  crmReplica: { baseMs: 20, capMs: 500, factor: 2, jitter: 0.5 },
   /** Polls of a deleted unit before it is created again on a manager that cannot update. */
   unitDeletion: { baseMs: 50, capMs: 1_000, factor: 2, jitter: 0.2 },
   /** Reconnects of a watch stream. */

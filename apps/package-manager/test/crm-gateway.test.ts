@@ -115,6 +115,45 @@ describe("GrpcCrmGateway with our manager", () => {
     expect(await gateway.unit(name, unit.id)).toBeUndefined();
   });
 
+  describe("replicas that are not the leader", () => {
+    const notLeader = unavailable("the leader", '"crm-1" is the leader', {
+      code: "OAAS_NOT_LEADER",
+      retryAfterMs: 1_000,
+    });
+
+    it("are left over a new connection, which then stays", async () => {
+      const { crm, gateway, name } = await edge();
+      await gateway.unit(name, "cart-1" as UnitId);
+      expect(crm.connections).toBe(1);
+      crm.next("Deploy", { do: "fail", fault: notLeader }, { do: "fail", fault: notLeader });
+      await gateway.deploy(name, unitOf("cart-1"));
+      expect(crm.units.size).toBe(1);
+      // The former ones are closed when their calls had time to finish.
+      expect(crm.connections).toBe(3);
+      await gateway.deploy(name, unitOf("cart-2"));
+      expect(crm.connections).toBe(3);
+    });
+
+    it("open one new connection for all calls that they reject", async () => {
+      const { crm, gateway, name } = await edge();
+      await gateway.unit(name, "cart-1" as UnitId);
+      const ids = ["a", "b", "c", "d"];
+      crm.next("Deploy", ...ids.map(() => ({ do: "fail", fault: notLeader }) as const));
+      await Promise.all(ids.map((id) => gateway.deploy(name, unitOf(id))));
+      expect(crm.units.size).toBe(4);
+      expect(crm.connections).toBeLessThan(2 + ids.length);
+    });
+
+    it("are reported when no replica is the leader before the deadline, and do not open the breaker", async () => {
+      const { crm, gateway, name } = await edge({}, { timeoutSeconds: 1 });
+      crm.always({ do: "fail", fault: notLeader }, "Deploy");
+      const fault = await faultOf(gateway.deploy(name, unitOf("cart-1")));
+      expect([fault.code, fault.message]).toEqual(["OAAS_NOT_LEADER", 'cluster "edge": "crm-1" is the leader']);
+      expect(crm.connections).toBeLessThanOrEqual(16);
+      expect(gateway.breaker(name)).toBe("closed");
+    });
+  });
+
   it("sends the namespace with every call about a unit", async () => {
     const { crm, gateway, name } = await edge();
     const unit = unitOf("cart-1");

@@ -68,6 +68,8 @@ const CHANNEL = {
   "grpc.initial_reconnect_backoff_ms": 100,
   "grpc.max_reconnect_backoff_ms": 5_000,
   "grpc.max_receive_message_length": 32 * 1024 * 1024,
+  // A new channel has a connection of its own, which may reach another replica.
+  "grpc.use_local_subchannel_pool": 1,
   // The caller retries, depending on the fault.
   "grpc.enable_retries": 0,
 };

@@ -50,6 +50,14 @@ export const FAULT_CODES = {
     meaning: "A dependency cannot be reached.",
     remedy: "Retry with backoff; check the dependency named in the message.",
   },
+  OAAS_NOT_LEADER: {
+    meaning: "The call reached a replica of the class runtime manager that is not the leader. It had no effect.",
+    remedy: "Repeat it over a new connection, as the package manager does; the message names the leader.",
+  },
+  OAAS_STOPPING: {
+    meaning: "The call reached a process that is stopping. It had no effect.",
+    remedy: "Repeat it over a new connection, which reaches another replica or the restarted process.",
+  },
   OAAS_DEADLINE_EXCEEDED: {
     meaning: "The operation did not finish before its deadline.",
     remedy: "Retry; every call is idempotent. Raise the timeout if it happens repeatedly.",

@@ -10,7 +10,10 @@ export interface Leadership {
 /** The fault of a write on a replica that is not the leader. Names the leader. */
 export function notLeaderFault({ leader }: Leadership): Fault {
   const detail = leader === undefined ? "no replica is the leader" : `"${leader}" is the leader`;
-  return unavailable("the leader", `this replica serves reads only; ${detail}`, { retryAfterMs: 1_000 });
+  return unavailable("the leader", `this replica serves reads only; ${detail}`, {
+    code: "OAAS_NOT_LEADER",
+    retryAfterMs: 1_000,
+  });
 }
 
 /** Runs a write on the leader. A failure after leadership was lost is reported as such. */
@@ -19,7 +22,8 @@ export async function writeAsLeader<T>(leadership: Leadership, write: () => Prom
   try {
     return await write();
   } catch (thrown) {
-    if (!leadership.isLeading) throw notLeaderFault(leadership);
+    // The write may have been applied, so that the code of calls without an effect does not fit.
+    if (!leadership.isLeading) throw notLeaderFault(leadership).with({ code: "OAAS_UNAVAILABLE" });
     throw thrown;
   }
 }

@@ -61,6 +61,7 @@ import { queryHealth } from "./calls/query-health.ts";
 import { replaceUnit, SentDigests } from "./calls/replace-unit.ts";
 import { CrmConnection, type CrmServices } from "./connection/crm-connection.ts";
 import { nodeSecretFiles, type SecretFiles } from "../secret-files.ts";
+import { findServingReplica } from "./guard/other-replica.ts";
 import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolicy } from "./guard/cluster-guard.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
 import { enforcementFromWire } from "./wire/enforcement-from-wire.ts";
@@ -348,8 +349,15 @@ export class GrpcCrmGateway implements CrmGateway {
     const headers = this.#headers();
     return this.#metrics.measure(cluster, method, () =>
       guard.call(
-        (attempt) =>
-          work(connection.services(), { signal: attempt.signal, deadlineMs: attempt.remainingMs(), headers }, state),
+        (deadline) => {
+          let used: CrmServices;
+          const send = async (): Promise<T> => {
+            used = connection.services();
+            return work(used, { signal: deadline.signal, deadlineMs: deadline.remainingMs(), headers }, state);
+          };
+          const reconnect = (): void => connection.replace(used);
+          return findServingReplica(send, { reconnect, ambient: this.#options.ambient, deadline });
+        },
         {
           deadlineMs: Math.min(timeoutMs, policy.maxTimeoutMs ?? Number.POSITIVE_INFINITY),
           attempts: policy.retriedBy === "gateway" ? retryAttempts : 1,

@@ -23,8 +23,10 @@ export interface CrmServices {
   readonly inspection: RpcClient<typeof InspectionService>;
 }
 
-/** How long calls may finish on a connection with replaced certificates. */
+/** How long calls may finish on a replaced connection. */
 const RETIRED_CHANNEL_MS = 60_000;
+/** Replaced connections that are kept for their calls. A cluster without a leader would fill them. */
+const MAX_RETIRED = 32;
 
 export interface ConnectionDeps {
   readonly ambient: Ambient;
@@ -36,8 +38,8 @@ export interface ConnectionDeps {
 }
 
 /**
- * The connection to one cluster. Connects on first use, reconnects after its certificate files changed, and uses a changed
- * token file from the next call.
+ * The connection to one cluster. Connects on first use, reconnects after its certificate files changed or another replica
+ * is needed, and uses a changed token file from the next call.
  */
 export class CrmConnection {
   readonly registration: ClusterRegistration;
@@ -61,7 +63,7 @@ export class CrmConnection {
     const texts = this.#tlsFiles?.texts();
     if (this.#current !== undefined && this.#current.texts === texts) return this.#current.services;
     const channel = this.#open(texts ?? []);
-    if (this.#current !== undefined) this.#retire(this.#current.channel);
+    this.#retireCurrent();
     const services = {
       deployments: channel.client(DeploymentService),
       info: channel.client(CrmInfoService),
@@ -71,6 +73,11 @@ export class CrmConnection {
     };
     this.#current = { channel, services, texts };
     return services;
+  }
+
+  /** Lets the next call open a new connection, unless another call did so since these services were returned. */
+  replace(services: CrmServices): void {
+    if (this.#current?.services === services) this.#retireCurrent();
   }
 
   /** Closes the connection; calls in flight fail. Idempotent. */
@@ -130,7 +137,17 @@ export class CrmConnection {
     return token === undefined ? undefined : () => token;
   }
 
-  #retire(channel: RpcChannel): void {
+  #retireCurrent(): void {
+    const channel = this.#current?.channel;
+    this.#current = undefined;
+    if (channel === undefined) return;
+    const [oldest] = this.#retired;
+    if (oldest !== undefined && this.#retired.size >= MAX_RETIRED) {
+      const [former, itsTimer] = oldest;
+      itsTimer.cancel();
+      this.#retired.delete(former);
+      former.close();
+    }
     const timer = this.#deps.ambient.timers.after(RETIRED_CHANNEL_MS, () => {
       this.#retired.delete(channel);
       channel.close();
