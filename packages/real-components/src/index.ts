@@ -19,7 +19,7 @@ export { probe, type ProbeAnswer, type ProbeOptions } from "./process/http-probe
 export { untilReady } from "./process/ready.ts";
 export { makeRunFolder, startFailure, type RunFolder } from "./process/run-folder.ts";
 export { exitText, startProcess, type ProcessOptions, type RunningProcess } from "./process/running-process.ts";
-export { writeImageArchive, type ImageLayer, type ImageSpec } from "./node/image-archive.ts";
+export { writeImageArchive, type ImageFile, type ImageLayer, type ImageSpec } from "./node/image-archive.ts";
 export { nodeLayer, nodeProgramImage, pauseImage } from "./node/node-images.ts";
 export { missingForNodes, NODE_COMPONENTS, obstaclesToNodes } from "./node/requirements.ts";
 export { startNodeCluster, type NodeCluster, type NodeClusterOptions } from "./node/start-node-cluster.ts";

@@ -42,6 +42,8 @@ export interface ApiServerPlan {
   readonly port: number | undefined;
   /** The preferred port, used if free. */
   readonly lastPort: number | undefined;
+  /** Whether pods need a service account and get its token. */
+  readonly podAccounts: boolean;
   readonly args: readonly string[];
 }
 
@@ -62,7 +64,7 @@ export async function startApiServer(plan: ApiServerPlan): Promise<ApiServer> {
     const answers = async (path: string): Promise<boolean> => (await get(path)).status === 200;
     const server = await startInFolder(plan.folder, {
       program: "kube-apiserver",
-      args: [...apiServerArgs(plan.etcdUrl, port, files), ...plan.args],
+      args: [...apiServerArgs(plan, port, files), ...plan.args],
       isReady: async () => (await answers("/readyz")) && (await answers("/api/v1/namespaces/default")),
     });
     await writeFile(files.kubeconfig, kubeconfigText(plan.name, url, ca, plan.users), { mode: 0o600 });
@@ -88,7 +90,8 @@ async function writeSecrets(files: ClusterFiles, users: readonly TokenUser[]): P
   const authority = makeAuthority("local-kubernetes-ca", VALID_DAYS);
   const server = authority.issue({
     commonName: "kube-apiserver",
-    hosts: ["127.0.0.1", "localhost", "kubernetes.default.svc"],
+    // The last one is the Service of the API server, by which pods call it.
+    hosts: ["127.0.0.1", "localhost", "kubernetes.default.svc", "10.0.0.1"],
   });
   await Promise.all([
     writeFile(files.caFile, authority.certificate),
@@ -103,7 +106,7 @@ async function writeSecrets(files: ClusterFiles, users: readonly TokenUser[]): P
   return authority.certificate;
 }
 
-function apiServerArgs(etcdUrl: string, port: number, files: ClusterFiles): string[] {
+function apiServerArgs({ etcdUrl, podAccounts }: ApiServerPlan, port: number, files: ClusterFiles): string[] {
   return [
     `--etcd-servers=${etcdUrl}`,
     `--secure-port=${port}`,
@@ -118,6 +121,6 @@ function apiServerArgs(etcdUrl: string, port: number, files: ClusterFiles): stri
     "--service-cluster-ip-range=10.0.0.0/24",
     "--allow-privileged",
     // Without a controller manager, namespaces have no default service account and every pod would be rejected.
-    "--disable-admission-plugins=ServiceAccount",
+    ...(podAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
   ];
 }

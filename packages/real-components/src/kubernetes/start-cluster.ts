@@ -33,6 +33,11 @@ export interface ClusterOptions extends ClusterParts {
   readonly port?: number;
   /** Whether acknowledged writes survive a machine crash. */
   readonly fsync: boolean;
+  /**
+   * Whether pods need a service account, which gives them access to the API server; requires the controller manager.
+   * Default: no, because simulated pods call nothing.
+   */
+  readonly podAccounts?: boolean;
   /** Additional arguments of the API server. */
   readonly apiServerArgs?: readonly string[];
   /** Receives the name of each part before it starts. */
@@ -79,6 +84,7 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
       users: [admin, ...(options.users ?? [])],
       port: options.port,
       lastPort: earlier.port,
+      podAccounts: options.podAccounts ?? false,
       args: options.apiServerArgs ?? [],
     });
     started.push(api.process);

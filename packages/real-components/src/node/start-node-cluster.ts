@@ -27,7 +27,10 @@ import { getWithin, startNetwork, toolEnvironment, type NodeNetwork } from "./no
 import { missingForNodes } from "./requirements.ts";
 import { startNode, type RealNode } from "./start-node.ts";
 
-export interface NodeClusterOptions extends Omit<ClusterOptions, "controllerManager" | "scheduler" | "kwokNodes"> {
+export interface NodeClusterOptions extends Omit<
+  ClusterOptions,
+  "controllerManager" | "scheduler" | "kwokNodes" | "podAccounts"
+> {
   /** Number of real nodes: real-1 and so on. */
   readonly nodes: number;
   /** Writes the image archives that every node gets, into the given folder; runs while the control plane starts. */
@@ -169,6 +172,7 @@ class NodeClusterStart {
       ...this.#options,
       controllerManager: true,
       scheduler: true,
+      podAccounts: true,
       users: [...(this.#options.users ?? []), ...this.#users],
       apiServerArgs: [
         `--egress-selector-config-file=${this.#at("egress.json")}`,
