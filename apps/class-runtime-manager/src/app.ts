@@ -1,5 +1,5 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { isLoopbackHost, type Ambient } from "@oaas/foundation";
+import { isLoopbackHost, sleep, type Ambient } from "@oaas/foundation";
 import type { Controller, KubeClient, LedTask } from "@oaas/kube-runtime";
 import {
   formatTraceparent,
@@ -105,7 +105,7 @@ export interface RunningApp {
   readonly warnings: readonly string[];
   /** Resolves when every cache is synced and the cluster meets the requirements. */
   readonly ready: Promise<void>;
-  /** Stops in order: listeners, running calls, controllers, the lease, caches. Idempotent. */
+  /** Stops in order: after the shutdown delay listeners, running calls, controllers, the lease, caches. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -155,10 +155,13 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     await clients.leaseClient?.close();
   };
   const { clientNames } = config.security;
+  let isStopping = false;
   const credentials: Credentials = { clientNames, tokens: () => secrets.current().tokens };
   const handlers = {
     rpc: createRpcServer(setup, services, credentials),
-    http: createHttpServer(setup, crm, credentials, () => tls?.problem(ports.ambient.clock.now())),
+    http: createHttpServer(setup, crm, credentials, () =>
+      isStopping ? "the process is stopping" : tls?.problem(ports.ambient.clock.now()),
+    ),
   };
   const { ambient, logger } = ports;
   const metrics = await openMetrics(setup).catch(async (thrown: unknown) => {
@@ -183,7 +186,9 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   ready.catch(() => undefined);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    isStopping = true;
     services.setServing(false);
+    await sleep(ambient.timers, config.server.shutdownDelayMs);
     await listeners.close();
     await metrics?.close();
     // Before the lease is released: only the leader stores.
@@ -553,12 +558,12 @@ function createHttpServer(
   { config, ports }: Setup,
   crm: ClassManager,
   credentials: Credentials,
-  certificateProblem: () => string | undefined,
+  listenerProblem: () => string | undefined,
 ): RequestListener {
   return createHttpEndpoints({
     version: VERSION,
     unhealthyReasons: () => crm.manager.health().reasons,
-    notReadyReasons: () => [...[certificateProblem() ?? []].flat(), ...crm.manager.readiness().reasons],
+    notReadyReasons: () => [...[listenerProblem() ?? []].flat(), ...crm.manager.readiness().reasons],
     missingPermissions: () => crm.informers.forbidden.map(({ fault }) => fault.message),
     warnings: () => [...configWarnings(config), ...(ports.configWarnings?.() ?? [])],
     authorizeMetrics: (head) => authorizeRole("viewer", "metrics", head, credentials),

@@ -44,6 +44,13 @@ const variables = {
         "Web origins that may call gRPC-Web, which is served on the same port; * allows every origin. Default: none. Callers without an origin are not restricted.",
       )
       .example("https://console.example"),
+    shutdownDelayMs: env("OPRC_CRM_SHUTDOWN_DELAY")
+      .duration({ bare: "s", max: "60s" })
+      .default("0s")
+      .fileKey("shutdownDelay")
+      .doc(
+        "Time for which calls are still served when the process stops, while /readyz returns 503: callers connect to another replica meanwhile. The charts set 5s.",
+      ),
     graceMs: env("OPRC_CRM_SHUTDOWN_GRACE_SECS")
       .duration({ bare: "s" })
       .default("10s")

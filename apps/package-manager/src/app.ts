@@ -2,7 +2,7 @@ import type { TlsOptions } from "node:tls";
 import { createPlaceholder } from "@oaas/certificates";
 import { FILE_DESCRIPTORS, METADATA_KEYS, PackageService } from "@oaas/contracts/grpc";
 import { faultStatus } from "@oaas/contracts/rest";
-import { Fault, isLoopbackHost, type Clock } from "@oaas/foundation";
+import { Fault, isLoopbackHost, sleep, type Clock } from "@oaas/foundation";
 import { ensureCorrelationId, type MetricsFormat } from "@oaas/observability";
 import {
   CertificateExpiry,
@@ -99,7 +99,10 @@ export interface RunningApp {
   readonly warnings: readonly string[];
   /** Applies the settings that reload. Throws and changes nothing if they cannot be applied. */
   applyConfig(config: PmConfig): void;
-  /** Stops within the grace period: rejects new requests, drains running ones, leaves sagas to their journal. Repeatable. */
+  /**
+   * Stops within the shutdown delay and the grace period: serves requests during the delay, then rejects new ones, drains
+   * running ones, leaves sagas to their journal. Repeatable.
+   */
   close(): Promise<void>;
 }
 
@@ -130,6 +133,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
     return problem === undefined ? configured : [...configured, `class runtime managers cannot report: ${problem}`];
   };
   let current = config;
+  let isStopping = false;
   const rates = new RateLimiter(
     () => ({ perSecond: current.server.callerRate, burst: current.server.callerBurst }),
     ports.ambient.clock,
@@ -142,6 +146,7 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
     tls: tls?.options,
     console,
     signIn: sessions && signInOf(config, ports, { sessions, authenticate, audit: audit.trail }),
+    isStopping: () => isStopping,
   });
   const host = listenHost(config);
   let metrics: MetricsListener | undefined;
@@ -179,7 +184,10 @@ export async function startApp(config: PmConfig, given: AppPorts): Promise<Runni
       },
       close: () =>
         (closing ??= (async () => {
-          const { graceMs } = config.server;
+          const { shutdownDelayMs, graceMs } = config.server;
+          isStopping = true;
+          http.startClosing();
+          await sleep(timers, shutdownDelayMs);
           unfollow?.();
           unfollowGrpc?.();
           unfollowEtcd?.();
@@ -239,6 +247,7 @@ function httpServer(
     readonly kept: OpenAudit;
     readonly console: ConsoleFiles | undefined;
     readonly signIn: SessionRoutes["signIn"];
+    readonly isStopping: () => boolean;
   },
 ): HttpServer {
   const { ambient, store } = ports;
@@ -282,8 +291,10 @@ function httpServer(
           ...platform.warnings(),
           ...edge.kept.warnings(),
         ],
-        checks: () =>
-          Object.fromEntries(Object.entries(platform.faults()).map(([name, fault]) => [name, fault?.message])),
+        checks: () => ({
+          ...Object.fromEntries(Object.entries(platform.faults()).map(([name, fault]) => [name, fault?.message])),
+          ...(edge.isStopping() ? { shutdown: "the process is stopping" } : {}),
+        }),
         metrics: servesMetrics(config) ? ports.metricsText : noMetrics,
       }),
     },

@@ -62,6 +62,13 @@ const variables = {
       .duration({ bare: "s", min: "1s" })
       .default("30s")
       .doc("Time limit for a client to send a request."),
+    shutdownDelayMs: env("SERVER_SHUTDOWN_DELAY")
+      .duration({ bare: "s", max: "60s" })
+      .default("0s")
+      .fileKey("shutdownDelay")
+      .doc(
+        "Time for which requests are still served on shutdown, each with `connection: close`, while /readyz returns 503: load balancers choose another process meanwhile. The charts set 5s.",
+      ),
     graceMs: env("SERVER_SHUTDOWN_GRACE")
       .duration({ bare: "s" })
       .default("10s")

@@ -146,9 +146,9 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
     close: async (graceMs) => {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       http.closeIdleConnections();
+      // Send GOAWAY: clients open new connections for further calls, and the responses of running ones are delivered.
+      injector.drain(graceMs + CLOSE_GRACE_MS);
       await rpc.drain(graceMs);
-      // Send GOAWAY, so that the last responses are delivered before the connections are closed.
-      injector.drain(CLOSE_GRACE_MS);
       await Promise.race([closed, sleep(timers, CLOSE_GRACE_MS)]);
       rpc.grpc.forceShutdown();
       for (const socket of sockets) socket.destroy();

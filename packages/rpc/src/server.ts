@@ -93,6 +93,10 @@ const KEEPALIVE = {
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const MAX_REQUEST_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 const MAX_CALLS_PER_CALLER = 1_000;
+/** Time for streams to end by themselves when the server stops. */
+const STREAM_GRACE_MS = 1_000;
+/** Time for aborted calls to respond. */
+const ABORT_GRACE_MS = 1_000;
 /** Bytes of replies that a stream buffers for a slow reader before it waits. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 
@@ -117,6 +121,7 @@ export class RpcServer {
   readonly #routes = new Map<string, { readonly method: DescMethod; readonly handler: AnyHandler }>();
   readonly #maxRequestBytes: number;
   readonly #stopping = new AbortController();
+  readonly #endingStreams = new AbortController();
   readonly #callerLimit: CallerLimit;
   /** Authorised callers of calls over grpc-js, by the metadata of the call. */
   readonly #callers = new WeakMap<object, string>();
@@ -198,17 +203,28 @@ export class RpcServer {
   /** Credentials for connections that `listenOnePort` has accepted and decrypted. */
   static readonly injected = ServerCredentials.createInsecure();
 
-  /** Rejects new calls and waits for running ones; aborts them after `graceMs`. Idempotent. */
+  /**
+   * Rejects new calls and waits for running ones; aborts streams after a second, because watches have no end, and the
+   * others after `graceMs`. Idempotent.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
-    if (this.#inFlight > 0) {
-      const idle = new Promise<void>((resolve) => void this.#idle.push(resolve));
-      const stop = new AbortController();
-      await Promise.race([idle, sleep(this.#options.ambient.timers, graceMs, stop.signal).catch(() => undefined)]);
-      stop.abort(new Fault({ kind: "cancelled" }, "drained"));
-      this.#stopping.abort(unavailable("server", "the server is stopping", { retryAfterMs: 1_000 }));
-      if (this.#inFlight > 0) await Promise.race([idle, sleep(this.#options.ambient.timers, 1_000)]);
+    const streamMs = Math.min(STREAM_GRACE_MS, graceMs);
+    for (const [waitMs, aborted] of [
+      [streamMs, this.#endingStreams],
+      [graceMs - streamMs, this.#stopping],
+      [ABORT_GRACE_MS, undefined],
+    ] as const) {
+      if (this.#inFlight > 0) await this.#untilIdle(waitMs);
+      aborted?.abort(unavailable("server", "the server is stopping", { retryAfterMs: 1_000 }));
     }
+  }
+
+  async #untilIdle(timeoutMs: number): Promise<void> {
+    const idle = new Promise<void>((resolve) => void this.#idle.push(resolve));
+    const stop = new AbortController();
+    await Promise.race([idle, sleep(this.#options.ambient.timers, timeoutMs, stop.signal).catch(() => undefined)]);
+    stop.abort(new Fault({ kind: "cancelled" }, "drained"));
   }
 
   /** Authorises a call of grpc-js when its headers arrive. The request is not read before. */
@@ -321,14 +337,18 @@ export class RpcServer {
     const startedAt = clock.monotonic();
     const path = method ? methodPath(method) : "unknown";
     this.#begin();
-    using open = openCall(raw, this.#options.ambient, this.#stopping.signal);
+    const stopping = isStream(method) ? this.#endingStreams : this.#stopping;
+    using open = openCall(raw, this.#options.ambient, stopping.signal);
     const { call } = open;
     let code = "OK";
     let admission: Admission | undefined;
     const work = async (span?: Span): Promise<void> => {
       try {
         raw.sendMetadata(correlationMetadata(call.correlationId));
-        if (this.#draining) throw unavailable("server", "the server is stopping", { retryAfterMs: 1_000 });
+        if (this.#draining) {
+          const options = { code: "OAAS_STOPPING", retryAfterMs: 1_000 } as const;
+          throw unavailable("server", "the server is stopping", options);
+        }
         const caller = this.#callers.get(raw.metadata);
         if (caller === undefined) admission = await this.#admit(method, call);
         await steps.run({ ...call, caller: caller ?? admission?.caller ?? "" });
@@ -365,6 +385,10 @@ export class RpcServer {
     this.metrics.inFlight.set(this.#inFlight);
     if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function isStream(method: DescMethod | undefined): boolean {
+  return method !== undefined && method.methodKind !== "unary";
 }
 
 function correlationMetadata(correlationId: CorrelationId): Metadata {

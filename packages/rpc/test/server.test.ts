@@ -297,6 +297,21 @@ describe("stopping", () => {
   });
 });
 
+test("ends watches when it stops, without waiting for the grace period of calls", async () => {
+  const serving = await serve();
+  const channel = new RpcChannel({ name: "server", address: `127.0.0.1:${serving.port}`, clock: realAmbient.clock });
+  let seen = 0;
+  const watching = (async () => {
+    for await (const _change of channel.client(DeploymentService).watchClassRuntimes({})) seen += 1;
+  })();
+  const ended = faultOf(watching);
+  await eventually(() => seen > 0);
+  // Longer than the time limit of this test.
+  await serving.onePort.close(3_600_000);
+  expect(await ended).toMatchObject({ kind: "unavailable", retryable: true });
+  channel.close();
+});
+
 describe("TLS", () => {
   test("verifies both sides and passes the client name to the handler", async () => {
     const authority = makeAuthority("test");

@@ -23,8 +23,9 @@ spec:
   # It does not call the Kubernetes API.
   automountServiceAccountToken: false
   enableServiceLinks: false
-  # Graceful shutdown: running requests and sagas have SERVER_SHUTDOWN_GRACE (10 s).
-  terminationGracePeriodSeconds: 30
+  # Graceful shutdown: with etcd SERVER_SHUTDOWN_DELAY (5 s) for the Service to choose other pods, then SERVER_SHUTDOWN_GRACE
+  # (10 s) each for running requests, sagas and audit entries.
+  terminationGracePeriodSeconds: 40
   securityContext:
     runAsNonRoot: true
     runAsUser: 65532
@@ -164,6 +165,10 @@ spec:
         {{- if not (hasKey .Values.settings "LOG_FORMAT") }}
         - name: LOG_FORMAT
           value: json
+        {{- end }}
+        {{- if and (eq .Values.storage.type "etcd") (not (hasKey .Values.settings "SERVER_SHUTDOWN_DELAY")) }}
+        - name: SERVER_SHUTDOWN_DELAY
+          value: 5s
         {{- end }}
         {{- range $name, $value := .Values.settings }}
         - name: {{ $name }}

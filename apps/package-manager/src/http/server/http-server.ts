@@ -64,6 +64,7 @@ export class HttpServer {
   readonly #bodyBudget: BodyBudget;
   /** Connections without a request so far: Node does not count them as idle when it closes. */
   readonly #unused = new Set<Socket>();
+  /** Responses tell their clients to open new connections, which reach another process. */
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
@@ -104,6 +105,11 @@ export class HttpServer {
   async listen(host: string, port: number): Promise<number> {
     await this.#fastify.listen({ host, port });
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Still serves requests, each as the last one of its connection. */
+  startClosing(): void {
+    this.#isClosing = true;
   }
 
   /** Stops accepting connections; resolves when running requests are answered and connections closed. Repeatable. */
