@@ -54,6 +54,7 @@ test("only a few blocks are not run", () => {
     "docs/guides/install.md: a cluster and Helm",
     "docs/guides/install.md: a cluster and Helm",
     "docs/guides/install.md: a cluster and Helm",
+    "docs/guides/install.md: a cluster and Helm",
     "docs/guides/kubernetes-quick-start.md: Docker Desktop",
     "docs/guides/kubernetes-quick-start.md: k3d",
     "docs/guides/kubernetes-quick-start.md: k3s",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { componentFile, runCommand, type CommandResult } from "@oaas/testkit";
 
@@ -60,6 +60,17 @@ export class Helm {
       await rm(path.join(folder, "oaas", leftOver), { recursive: true, force: true });
     await this.call("dependency", "build", path.join(folder, "oaas"));
     return folder;
+  }
+
+  /** Gives the copied charts another version, as a release does, and builds the dependencies of the umbrella again. */
+  async setVersion(charts: string, from: string, to: string): Promise<void> {
+    for (const name of CHART_NAMES) {
+      const file = path.join(charts, name, "Chart.yaml");
+      await writeFile(file, (await readFile(file, "utf8")).replaceAll(from, to));
+    }
+    await rm(path.join(charts, "oaas", "charts"), { recursive: true });
+    await rm(path.join(charts, "oaas", "Chart.lock"));
+    await this.call("dependency", "build", path.join(charts, "oaas"));
   }
 }
 

@@ -13,7 +13,7 @@ export const STATE_STORE_IMAGE = "oaas.local/state-store:1";
 
 /** Writes the images of the suite into one archive. */
 export async function writeTestImages(folder: string): Promise<string> {
-  const [node, stateStore] = await Promise.all([nodeLayer(), bundle(STATE_STORE)]);
+  const [node, stateStore] = await Promise.all([nodeLayer(), bundleProgram(STATE_STORE)]);
   const archive = path.join(folder, "test-images.tar");
   await writeImageArchive(
     [
@@ -38,7 +38,8 @@ function nextGreeter(): ImageLayer {
     });
 }
 
-async function bundle(main: string): Promise<string> {
+/** A program of the tests as one file. */
+export async function bundleProgram(main: string): Promise<string> {
   const build = await rolldown({ input: main, platform: "node", logLevel: "silent" });
   try {
     const { output } = await build.generate({ format: "esm", minify: true, codeSplitting: false });
