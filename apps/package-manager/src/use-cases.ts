@@ -192,6 +192,17 @@ export interface RegisteredPackage {
   readonly masked: { readonly package: Package; readonly json: string } | undefined;
 }
 
+/** What a package needs and what needs it, the nearest packages first; the totals include those that are left out. */
+export interface DependencyGraph {
+  readonly packages: readonly {
+    readonly name: PackageName;
+    readonly state: "available" | "disabled" | "missing";
+  }[];
+  readonly dependencies: readonly { readonly from: PackageName; readonly to: PackageName }[];
+  readonly totalPackages: number;
+  readonly totalDependencies: number;
+}
+
 export interface Registry {
   register(
     input: Package,
@@ -217,6 +228,7 @@ export interface Registry {
   ): Promise<"deleted" | "accepted">;
   get(name: PackageName): Promise<WithVersion<RegisteredPackage>>;
   list(query: PackageQuery): Promise<ListPage<RegisteredPackage>>;
+  dependencies(name: PackageName): Promise<DependencyGraph>;
   revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>>;
   revision(name: PackageName, revision: number): Promise<PackageRevision>;
   diff(name: PackageName, from?: number, to?: number): Promise<Diff>;

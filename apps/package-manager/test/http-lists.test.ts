@@ -119,10 +119,64 @@ describe("packages, classes and functions", () => {
     { query: "tags=web&tags=eu", is: "shop" },
     { query: "disabled=true", is: "bakery" },
     { query: "disabled=false&sort=-name", is: "shop bank" },
-  ])("packages?$query", async ({ query, is }) => {
-    const answer = await list(`packages?${query}`);
-    expect(names(answer)).toBe(is);
-    expect(answer.headers.get("x-total-count")).toBe(String(is.split(" ").length));
+  ])("packages?$query, whole and as summaries", async ({ query, is }) => {
+    for (const path of ["packages", "package-summaries"]) {
+      const answer = await list(`${path}?${query}`);
+      expect(names(answer)).toBe(is);
+      expect(answer.headers.get("x-total-count")).toBe(String(is.split(" ").length));
+    }
+  });
+
+  test("summarises a package, continues with the page token, and rejects unknown orders", async () => {
+    const first = await list("package-summaries?limit=1");
+    expect(first.json).toEqual([
+      {
+        name: "bakery",
+        version: null,
+        description: null,
+        tags: [],
+        classes: ["Echo"],
+        functions: 1,
+        disabled: true,
+        created_at: expect.stringMatching(/Z$/),
+        updated_at: expect.stringMatching(/Z$/),
+      },
+    ]);
+    const token = first.headers.get("x-next-page-token");
+    expect(names(await list(`package-summaries?limit=1&page_token=${token}`))).toBe("bank");
+    expect(await list("package-summaries?sort=size")).toMatchObject({
+      status: 400,
+      json: { violations: [{ path: "$.sort" }] },
+    });
+  });
+
+  test("returns the dependency graph of a package, also right after a change, and 404 without the package", async () => {
+    const write = (name: string, ...dependencies: string[]) =>
+      pm.call("POST", "/api/v1/packages", { body: echoPackage(name, { dependencies }) });
+    await write("mill", "bank");
+    await write("cafe", "mill", "bakery");
+    const graph = {
+      packages: [
+        { name: "mill", state: "available" },
+        { name: "bank", state: "available" },
+        { name: "cafe", state: "available" },
+      ],
+      dependencies: [
+        { from: "mill", to: "bank" },
+        { from: "cafe", to: "mill" },
+      ],
+      total_packages: 3,
+      total_dependencies: 2,
+    };
+    expect(await list("packages/mill/dependencies")).toMatchObject({ status: 200, json: graph });
+    await pm.call("DELETE", "/api/v1/packages/cafe");
+    expect((await list("packages/mill/dependencies")).json).toMatchObject({ total_packages: 2, total_dependencies: 1 });
+    await pm.call("DELETE", "/api/v1/packages/mill");
+    expect(await list("packages/mill/dependencies")).toMatchObject({ status: 404, json: { kind: "not-found" } });
+    expect((await list("packages/bakery/dependencies")).json).toMatchObject({
+      packages: [{ name: "bakery", state: "disabled" }],
+      dependencies: [],
+    });
   });
 
   test("lists classes with their package and functions without; both accept a filter", async () => {

@@ -1,4 +1,10 @@
-import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefinition } from "@oaas/models";
+import {
+  qualifyClassKey,
+  type ClassDefinition,
+  type ClassKey,
+  type FunctionDefinition,
+  type PackageName,
+} from "@oaas/models";
 import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
 import { boundedPage, patternMatcher, sortOrder } from "../paging.ts";
 import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
@@ -36,20 +42,28 @@ function filterOf({
   };
 }
 
-/** The classes and functions of all packages, sorted once per change of the registry. */
+/** The classes, functions and dependents of all packages, collected once per change of the registry. */
 export class Catalogue {
   readonly #view: CollectionView<PackageRecord>;
   #classes: Ordered<ClassDefinition> | undefined;
   #functions: Ordered<FunctionDefinition> | undefined;
+  #dependents: ReadonlyMap<PackageName, readonly PackageName[]> | undefined;
 
   constructor(view: CollectionView<PackageRecord>) {
     this.#view = view;
   }
 
-  /** Drops the sorted lists after a change of a package. */
+  /** Drops what was collected after a change of a package. */
   invalidate(): void {
     this.#classes = undefined;
     this.#functions = undefined;
+    this.#dependents = undefined;
+  }
+
+  /** The packages that state a dependency on this one. */
+  dependentsOf(name: PackageName): readonly PackageName[] {
+    this.#dependents ??= dependentsIn(this.#view);
+    return this.#dependents.get(name) ?? [];
   }
 
   /** Every class, with the key `package.Class`. */
@@ -85,6 +99,17 @@ export class Catalogue {
       ...boundedPage(query),
     });
   }
+}
+
+function dependentsIn(view: CollectionView<PackageRecord>): ReadonlyMap<PackageName, readonly PackageName[]> {
+  const dependents = new Map<PackageName, PackageName[]>();
+  for (const { record } of view.all())
+    for (const dependency of record.package.dependencies) {
+      const known = dependents.get(dependency);
+      if (known === undefined) dependents.set(dependency, [record.package.name]);
+      else known.push(record.package.name);
+    }
+  return dependents;
 }
 
 const jsonLengths = new WeakMap<object, number>();

@@ -13,6 +13,7 @@ import { assertVersionOf, retryOnConflict } from "../concurrency.ts";
 import type {
   Acknowledgement,
   Call,
+  DependencyGraph,
   Diff,
   ListPage,
   PackagePreview,
@@ -27,6 +28,7 @@ import type {
 } from "../use-cases.ts";
 import { maskedInPackage } from "../masking/mask-settings.ts";
 import { alreadyRegistered, assertSameName, assertValid, shortList } from "./package-checks.ts";
+import { buildDependencyGraph } from "./dependency-graph.ts";
 import { PackageHistory, previewOf } from "./package-history.ts";
 import { PackageReferences } from "./package-references.ts";
 import { PackageWrites, type StagedPackage } from "./package-writes.ts";
@@ -298,6 +300,15 @@ export class PackageRegistry implements Registry {
 
   async list(query: Parameters<Registry["list"]>[0]): Promise<ListPage<RegisteredPackage>> {
     return listPackages(this.#view, query);
+  }
+
+  async dependencies(name: PackageName): Promise<DependencyGraph> {
+    const { record } = await this.#stored(name);
+    return buildDependencyGraph(name, {
+      // The lists may not show the newest write yet.
+      find: (each) => (each === name ? record : this.#view.get(each)?.record)?.package,
+      dependentsOf: (each) => this.#catalogue.dependentsOf(each),
+    });
   }
 
   async revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>> {

@@ -48,6 +48,7 @@ export { createRestClient, type Reply, type RestClient } from "./client/client.t
 export type { CallOptions, FetchResponse, FetchInit, FetchPort, RestClientOptions } from "./client/send-request.ts";
 
 export { packageFromWire, packageInput, packageToWire, packageView } from "./resources/package/package.ts";
+export { dependencyGraphView, packageSummaryView } from "./resources/package/package-lists.ts";
 export { classToWire, classView } from "./resources/package/class.ts";
 export { functionToWire, functionView } from "./resources/package/function.ts";
 export { provisionConfigToWire } from "./resources/package/provision-config.ts";

@@ -1,5 +1,6 @@
-import { classDeploymentToWire, classToWire, functionToWire } from "@oaas/contracts/rest";
-import type { ClassDefinition, FunctionDefinition, ObservedDeployment } from "@oaas/models";
+import { classDeploymentToWire, classToWire, functionToWire, type packageSummaryView } from "@oaas/contracts/rest";
+import type { ClassDefinition, FunctionDefinition, ObservedDeployment, Package } from "@oaas/models";
+import type { z } from "zod";
 import { maskDeployment, maskFunction } from "../../masking/mask-settings.ts";
 
 const MAX_PAGES = 32;
@@ -12,6 +13,8 @@ const MAX_PAGES = 32;
 export const deploymentJson: (deployment: ObservedDeployment) => string = serialiseOnce(classDeploymentToWire);
 export const classJson: (definition: ClassDefinition) => string = serialiseOnce(classToWire);
 export const functionJson: (definition: FunctionDefinition) => string = serialiseOnce(functionToWire);
+
+export const packageSummaryJson: (definition: Package) => string = serialiseOnce(packageSummaryToWire);
 
 /** The same values for callers that may not read secrets. */
 export const maskedFunctionJson: typeof functionJson = serialiseOnce((definition) =>
@@ -43,5 +46,20 @@ function serialiseOnce<T extends object>(toWire: (value: T) => unknown): (value:
     let text = texts.get(value);
     if (text === undefined) texts.set(value, (text = JSON.stringify(toWire(value))));
     return text;
+  };
+}
+
+function packageSummaryToWire(definition: Package): z.output<typeof packageSummaryView> {
+  const { name, version, metadata, classes, functions, disabled } = definition;
+  return {
+    name,
+    version: version ?? null,
+    description: metadata.description ?? null,
+    tags: metadata.tags,
+    classes: classes.map(({ key }) => key),
+    functions: functions.length,
+    disabled,
+    created_at: metadata.createdAt ?? null,
+    updated_at: metadata.updatedAt ?? null,
   };
 }

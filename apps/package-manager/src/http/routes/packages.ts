@@ -3,9 +3,9 @@ import { invalidArgument } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
 import { maskPackage } from "../../masking/mask-settings.ts";
 import { groupTopology, topologyOfPackage } from "../../status/group-topology.ts";
-import type { RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
-import { json, type HandlersOf } from "../handler.ts";
-import { classJson, functionJson, maskedFunctionJson, pageSerialiser } from "../presenters/serialised.ts";
+import type { PackageQuery, RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
+import { json, type HandlersOf, type HttpRequest } from "../handler.ts";
+import { classJson, functionJson, maskedFunctionJson, packageSummaryJson, pageSerialiser } from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts";
@@ -15,6 +15,7 @@ export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
   const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
   const packagePage = pageSerialiser(({ json: text }: RegisteredPackage) => text);
   const maskedPage = pageSerialiser(({ masked, json: text }: RegisteredPackage) => masked?.json ?? text);
+  const summaryPage = pageSerialiser(({ package: definition }: RegisteredPackage) => packageSummaryJson(definition));
   return {
     createPackage: async ({ body, query, call, idempotency }) => {
       const options = omitUndefined({ applyDeployments: query.apply_deployments });
@@ -41,12 +42,23 @@ export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
       return { status: 200, json: (masked ?? value).json, headers };
     },
     listPackages: async ({ query, showsSecrets }) => {
-      const { name_pattern: namePattern, disabled, tags, sort } = query;
-      const page = await registry.list({
-        ...pageRequestOf(query),
-        ...omitUndefined({ namePattern, disabled, tags, sort }),
-      });
+      const page = await registry.list(packageQueryOf(query));
       return { status: 200, headers: pageHeaders(page), json: (showsSecrets ? packagePage : maskedPage)(page.items) };
+    },
+    listPackageSummaries: async ({ query }) => {
+      const page = await registry.list(packageQueryOf(query));
+      return { status: 200, headers: pageHeaders(page), json: summaryPage(page.items) };
+    },
+    getPackageDependencies: async ({ parameters }) => {
+      const { packages, dependencies, totalPackages, totalDependencies } = await registry.dependencies(
+        nameIn(parameters),
+      );
+      return json({
+        packages,
+        dependencies,
+        total_packages: totalPackages,
+        total_dependencies: totalDependencies,
+      });
     },
     listPackageRevisions: async ({ parameters, query }) => {
       const page = await registry.revisions(nameIn(parameters), pageRequestOf(query));
@@ -63,6 +75,11 @@ export function packageHandlers(registry: Registry): HandlersOf<"packages"> {
       return acknowledged(ack, 200);
     },
   };
+}
+
+function packageQueryOf(query: HttpRequest<"listPackages">["query"]): PackageQuery {
+  const { name_pattern: namePattern, disabled, tags, sort } = query;
+  return { ...pageRequestOf(query), ...omitUndefined({ namePattern, disabled, tags, sort }) };
 }
 
 function packageUrl(name: PackageName): string {

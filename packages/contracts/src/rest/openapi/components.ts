@@ -17,6 +17,7 @@ import * as inspection from "../resources/cluster/inspection.ts";
 import * as nfrStatus from "../resources/cluster/nfr-status.ts";
 import * as odgm from "../resources/deployment/odgm-spec.ts";
 import * as pkg from "../resources/package/package.ts";
+import * as packageLists from "../resources/package/package-lists.ts";
 import * as refusal from "../resources/deployment/plan-refusal.ts";
 import * as plan from "../resources/deployment/plan.ts";
 import * as price from "../resources/deployment/plan-price.ts";
@@ -84,6 +85,10 @@ export const INPUT_COMPONENTS = {
 export const VIEW_COMPONENTS = {
   OPackage: pkg.packageView,
   PackageMetadata: pkg.packageMetadata.view,
+  PackageSummary: packageLists.packageSummaryView,
+  DependencyGraph: packageLists.dependencyGraphView,
+  DependencyNode: packageLists.dependencyNodeView,
+  DependencyEdge: packageLists.dependencyEdgeView,
   OClass: cls.classView,
   FunctionBinding: cls.functionBinding.view,
   StateSpecification: cls.stateSpecification.view,
@@ -254,6 +259,10 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   ClusterCostInput: "The price of resources that are requested in a cluster.",
   OPackage: "A registered package.",
   PackageMetadata: "Author, description, tags and timestamps of a package.",
+  PackageSummary: "What a list shows of a package.",
+  DependencyGraph: "The packages that a package needs, directly or not, and those that need it.",
+  DependencyNode: "A package in a dependency graph.",
+  DependencyEdge: "A direct dependency.",
   OClass: "A class: its methods and the state of its objects.",
   FunctionBinding: "A method of a class: a name bound to a function.",
   StateSpecification: "The state of a class's objects and how it is stored.",

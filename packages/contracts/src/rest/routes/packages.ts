@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { packageInput, packageView } from "../resources/package/package.ts";
+import { dependencyGraphView, packageSummaryView } from "../resources/package/package-lists.ts";
 import { acceptedView, acknowledgementView, packageAcknowledgementView } from "../resources/service/acknowledgement.ts";
 import { diffView, packageRevisionView, revisionView, rollbackInput } from "../resources/service/revision.ts";
 import { diffQuery, pageQuery, parameters, queryBoolean, queryList, querySort, queryText } from "./query.ts";
@@ -10,6 +11,14 @@ export const packageWriteQuery = parameters({
   apply_deployments: queryBoolean(),
   dry_run: queryBoolean(),
   reason: queryText(),
+});
+
+const packageListQuery = parameters({
+  name_pattern: queryText(),
+  disabled: queryBoolean(),
+  tags: queryList(),
+  sort: querySort(["name", "created_at", "updated_at"]),
+  ...pageQuery,
 });
 
 /** Packages and their revisions. */
@@ -40,14 +49,20 @@ export const packageRoutes = {
     summary: "List packages",
     role: "viewer",
     since: "seed",
-    query: parameters({
-      name_pattern: queryText(),
-      disabled: queryBoolean(),
-      tags: queryList(),
-      sort: querySort(["name", "created_at", "updated_at"]),
-      ...pageQuery,
-    }),
+    query: packageListQuery,
     response: { status: 200, description: "Packages in stable order.", schema: z.array(packageView) },
+    faults: [],
+    paged: true,
+  },
+  listPackageSummaries: {
+    method: "GET",
+    path: `${BASE}/package-summaries`,
+    tag: "packages",
+    summary: "List packages without their content, for pages and pickers; same order and filters as the packages",
+    role: "viewer",
+    since: "ours",
+    query: packageListQuery,
+    response: { status: 200, description: "Summaries in stable order.", schema: z.array(packageSummaryView) },
     faults: [],
     paged: true,
   },
@@ -88,6 +103,16 @@ export const packageRoutes = {
     otherResponses: [{ status: 202, description: "Its deployments are being deleted first.", schema: acceptedView }],
     faults: ["not-found", "failed-precondition", "conflict"],
     versioned: true,
+  },
+  getPackageDependencies: {
+    method: "GET",
+    path: `${BASE}/packages/{name}/dependencies`,
+    tag: "packages",
+    summary: "Read what a package needs and what needs it, directly or not, as a graph",
+    role: "viewer",
+    since: "ours",
+    response: { status: 200, description: "The nearest packages of the graph.", schema: dependencyGraphView },
+    faults: ["not-found"],
   },
   listPackageRevisions: {
     method: "GET",

@@ -2,9 +2,11 @@
 export const OPERATIONS = {
   createPackage: "POST /api/v1/packages 201 200",
   listPackages: "GET /api/v1/packages 200",
+  listPackageSummaries: "GET /api/v1/package-summaries 200",
   getPackage: "GET /api/v1/packages/{name} 200",
   updatePackage: "POST /api/v1/packages/{name} 200",
   deletePackage: "DELETE /api/v1/packages/{name} 204 202",
+  getPackageDependencies: "GET /api/v1/packages/{name}/dependencies 200",
   listPackageRevisions: "GET /api/v1/packages/{name}/revisions 200",
   getPackageRevision: "GET /api/v1/packages/{name}/revisions/{revision} 200",
   diffPackage: "GET /api/v1/packages/{name}/diff 200",
