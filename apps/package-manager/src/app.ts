@@ -52,6 +52,7 @@ import { isChange, packageService, sentCredentials } from "./grpc/package-servic
 import { Idempotency } from "./idempotency/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { auditHandlers } from "./http/routes/audit.ts";
+import { classRuntimeHandlers } from "./http/routes/class-runtimes.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
 import { freezeWindowHandlers } from "./http/routes/freeze-windows.ts";
 import { labHandlers } from "./http/routes/lab.ts";
@@ -269,6 +270,7 @@ function httpServer(
       ...documentHandlers(platform.documents),
       ...freezeWindowHandlers(platform.freezes),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),
+      ...classRuntimeHandlers(platform.status),
       ...eventHandlers(platform.feed, platform.deployments),
       ...auditHandlers(edge.kept),
       ...overviewHandlers(platform.overview),

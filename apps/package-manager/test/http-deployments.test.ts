@@ -104,6 +104,7 @@ describe("a deployment over HTTP", () => {
         observed_at: "1970-01-01T00:00:10.000Z",
       },
     ]);
+    expect((await pm.call("GET", "/api/v1/clusters/east/usage?max_entries=1")).json).toHaveLength(1);
     const enforced = await pm.call("GET", `/api/v1/class-runtimes/${unit}/enforcement`);
     expect(enforced.json).toEqual({
       conditions: [{ type: "NfrEnforced", status: "True", reason: "Enforcing", message: "enforced" }],

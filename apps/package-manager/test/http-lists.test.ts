@@ -254,6 +254,8 @@ describe("the overview and operations", () => {
     { path: "operations?limit=-1", field: "$.limit" },
     { path: "operations?page_token=x", field: "$.page_token" },
     { path: "deployments?sort=colour", field: "$.sort" },
+    { path: "clusters/east/usage?max_entries=0", field: "$.max_entries" },
+    { path: "clusters/east/drain?max_entries=1001", field: "$.max_entries" },
     { path: "class-runtimes?sort=colour", field: "$.sort" },
     { path: "audit?outcome=odd", field: "$.outcome" },
   ])("names the wrong parameter of $path", async ({ path, field }) => {
@@ -288,6 +290,35 @@ describe("class runtimes of all clusters", () => {
       expect(paged).toEqual(ascending);
     },
   );
+
+  test("are summarised in the same order, with the same filters, pages and errors", async () => {
+    for (const query of ["", "sort=-id", "package_name=bank", "cluster=west&limit=2", "filter=e-&offset=1"]) {
+      const [whole, summaries] = await Promise.all([
+        list(`class-runtimes?${query}`),
+        list(`class-runtime-summaries?${query}`),
+      ]);
+      expect(summaries.json.map(idOf)).toEqual(whole.json.map(idOf));
+      for (const header of ["x-total-count", "x-next-page-token"])
+        expect(summaries.headers.get(header)).toBe(whole.headers.get(header));
+    }
+    expect((await list("class-runtime-summaries?package_name=bank&cluster=east")).json).toEqual([
+      {
+        id: expect.stringMatching(/^e-/),
+        package_name: "bank",
+        class_key: "bank.Echo",
+        cluster_name: "east",
+        condition: "Running",
+        ready_replicas: 0,
+        desired_replicas: 0,
+        compliance: null,
+        updated_at: expect.any(String),
+      },
+    ]);
+    expect(await list("class-runtime-summaries?status=odd")).toMatchObject({
+      status: 400,
+      json: { violations: [{ path: "$.status" }] },
+    });
+  });
 
   test("are filtered by a part of the id, and counted", async () => {
     const found = await list("class-runtimes?filter=e-&sort=package_name");

@@ -5,7 +5,7 @@
  * declarations become readers and writers, and how validation errors are reported), faults/ (problem documents),
  * client/ (typed and schema-free clients), openapi/ (the generated document).
  */
-export { allRoutes, ROUTES, type OperationId } from "./routes/table.ts";
+export { allRoutes, ROUTES, type OperationId, type QueryParameter } from "./routes/table.ts";
 export {
   EVENT_STREAM,
   fillPath,
@@ -68,7 +68,12 @@ export { clusterLossToWire } from "./resources/deployment/cluster-loss.ts";
 export { statedRequirementToWire } from "./resources/deployment/requirement-status.ts";
 export { driftCorrectionToWire } from "./resources/cluster/drift-correction.ts";
 export { plannedAvailabilityToWire } from "./resources/deployment/planned-availability.ts";
-export { classRuntimeInput, classRuntimeToWire, classRuntimeView } from "./resources/cluster/class-runtime.ts";
+export {
+  classRuntimeInput,
+  classRuntimeSummaryView,
+  classRuntimeToWire,
+  classRuntimeView,
+} from "./resources/cluster/class-runtime.ts";
 export {
   clusterHealthInput,
   clusterHealthToWire,

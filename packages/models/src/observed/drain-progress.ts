@@ -26,4 +26,6 @@ export interface DrainProgress {
   readonly requestedBy?: string;
   readonly requestedAt?: string;
   readonly remaining: readonly DrainedUnit[];
+  /** Of all, when `remaining` has only some of them. */
+  readonly remainingCount?: number;
 }

@@ -1,35 +1,31 @@
 import {
   availabilityPrior,
-  classRuntimeToWire,
   clusterAvailabilityToWire,
   clusterCost,
   clusterHealthToWire,
   drainProgress,
   componentUsage,
-  enforcementReportToWire,
   HEADERS,
-  omitUndefined,
-  unitStatusToWire,
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
 import { notFound, type Clock } from "@oaas/foundation";
-import { estimateAvailability, type ClusterName, type UnitId } from "@oaas/models";
+import { estimateAvailability, type ClusterName } from "@oaas/models";
 import type { z } from "zod";
 import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
 import { estimateText } from "../../planner/explanation/estimate-text.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
 import type { ClusterAdmin, Cordons, Drains, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf } from "../handler.ts";
-import { clusterIn, conditionIn, pageRequestOf, type Parameters } from "./parameters.ts";
-import { pageHeaders } from "./replies.ts";
+import { limitRemaining, limitUsage } from "../presenters/limited-entries.ts";
+import type { Parameters } from "./parameters.ts";
 
-/** Handlers of clusters, and of the class runtimes in them. */
+/** Handlers of clusters. */
 export function clusterHandlers(
   directory: ClusterDirectory,
   { admin, cordons, drains }: { readonly admin: ClusterAdmin; readonly cordons: Cordons; readonly drains: Drains },
-  status: StatusReader,
+  status: Pick<StatusReader, "usage">,
   clock: Clock,
-): HandlersOf<"clusters" | "class-runtimes"> {
+): HandlersOf<"clusters"> {
   const entryOf = (parameters: Parameters): ClusterEntry => {
     const name = parameters["name"] as ClusterName;
     const entry = directory.get(name);
@@ -58,9 +54,9 @@ export function clusterHandlers(
       const entry = entryOf(parameters);
       return json(availabilityToWire(entry, await directory.reading(entry.name, call), clock.now()));
     },
-    getClusterUsage: async ({ parameters, call }) => {
+    getClusterUsage: async ({ parameters, query, call }) => {
       const usage = await status.usage(entryOf(parameters).name, call);
-      return json(usage.map((one) => componentUsage.toJson(one)));
+      return json(limitUsage(usage, query.max_entries).map((one) => componentUsage.toJson(one)));
     },
     addCluster: async ({ body, call, idempotency }) => {
       const entry = await admin.add(registrationOf(body), call, { idempotency });
@@ -84,33 +80,15 @@ export function clusterHandlers(
       await cordons.drain(name, { ...call, allowsStateLoss, ...(reason === undefined ? {} : { reason }) });
       return json(drainProgress.toJson(await drains.progress(name)));
     },
-    getClusterDrain: async ({ parameters }) =>
-      json(drainProgress.toJson(await drains.progress(entryOf(parameters).name))),
+    getClusterDrain: async ({ parameters, query }) => {
+      const progress = await drains.progress(entryOf(parameters).name);
+      return json(drainProgress.toJson(limitRemaining(progress, query.max_entries)));
+    },
     uncordonCluster: async ({ parameters, call }) => {
       const { name } = entryOf(parameters);
       await cordons.uncordon(name);
       return json(registrationToWire(entryOf(parameters), await directory.reading(name, call)));
     },
-    listClassRuntimes: async ({ query }) => {
-      const filter = omitUndefined({
-        packageName: query.package_name,
-        classKey: query.class_key,
-        environment: query.environment,
-        condition: conditionIn("status", query.status),
-        cluster: clusterIn(query),
-        filter: query.filter,
-        sort: query.sort,
-      });
-      const page = await status.runtimes({ ...pageRequestOf(query), ...filter });
-      const missing = page.missing.length === 0 ? {} : { [HEADERS.missingClusters]: page.missing.join(",") };
-      return json(page.items.map(classRuntimeToWire), { ...pageHeaders(page), ...missing });
-    },
-    getClassRuntime: async ({ parameters, query }) =>
-      json(classRuntimeToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
-    getEnforcement: async ({ parameters, query }) =>
-      json(enforcementReportToWire(await status.enforcement(parameters["id"] as UnitId, clusterIn(query)))),
-    getUnitStatus: async ({ parameters, query }) =>
-      json(unitStatusToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
   };
 }
 

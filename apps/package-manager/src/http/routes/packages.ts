@@ -5,7 +5,13 @@ import { maskPackage } from "../../masking/mask-settings.ts";
 import { groupTopology, topologyOfPackage } from "../../status/group-topology.ts";
 import type { PackageQuery, RegisteredPackage, Registry, StatusReader } from "../../use-cases.ts";
 import { json, type HandlersOf, type HttpRequest } from "../handler.ts";
-import { classJson, functionJson, maskedFunctionJson, packageSummaryJson, pageSerialiser } from "../presenters/serialised.ts";
+import {
+  classJson,
+  functionJson,
+  maskedFunctionJson,
+  packageSummaryJson,
+  pageSerialiser,
+} from "../presenters/serialised.ts";
 import { etagOf } from "../request/preconditions.ts";
 import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
 import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts";

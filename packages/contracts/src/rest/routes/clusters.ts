@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { classRuntimeView } from "../resources/cluster/class-runtime.ts";
+import { classRuntimeSummaryView, classRuntimeView } from "../resources/cluster/class-runtime.ts";
 import { enforcementReport } from "../resources/cluster/nfr-status.ts";
 import { clusterAvailabilityView } from "../resources/cluster/availability.ts";
 import { componentUsage } from "../resources/cluster/usage.ts";
@@ -13,7 +13,16 @@ import {
   drainProgress,
 } from "../resources/cluster/cluster.ts";
 import { unitStatusView } from "../resources/deployment/deployment-status.ts";
-import { clusterQuery, checkClusterAliases, oneCluster, pageQuery, parameters, querySort, queryText } from "./query.ts";
+import {
+  checkClusterAliases,
+  clusterQuery,
+  entriesQuery,
+  oneCluster,
+  pageQuery,
+  parameters,
+  querySort,
+  queryText,
+} from "./query.ts";
 import { BASE, type Route } from "./route.ts";
 
 const runtimeQuery = parameters(
@@ -62,6 +71,17 @@ const getRuntime = {
 export const runtimeRoutes = {
   listClassRuntimes: { ...listRuntimes, path: `${BASE}/class-runtimes` },
   listDeploymentRecords: { ...listRuntimes, path: `${BASE}/deployment-records`, aliasOf: "listClassRuntimes" },
+  listClassRuntimeSummaries: {
+    ...listRuntimes,
+    path: `${BASE}/class-runtime-summaries`,
+    summary: "List class runtimes without their details, for pages; same order and filters as the class runtimes",
+    since: "ours",
+    response: {
+      ...listRuntimes.response,
+      description: "Summaries; a header lists unreachable clusters.",
+      schema: z.array(classRuntimeSummaryView),
+    },
+  },
   getClassRuntime: { ...getRuntime, path: `${BASE}/class-runtimes/{id}` },
   getDeploymentRecord: { ...getRuntime, path: `${BASE}/deployment-records/{id}`, aliasOf: "getClassRuntime" },
   getEnforcement: {
@@ -131,6 +151,7 @@ const getClusterUsage = {
   summary: "Read the present CPU and memory of the components in a cluster, from its metrics API",
   role: "viewer",
   since: "ours",
+  query: parameters(entriesQuery),
   response: {
     status: 200,
     description: "One entry for each component with pods.",
@@ -205,6 +226,7 @@ const getClusterDrain = {
   summary: "Read the progress of the drain of a cluster",
   role: "viewer",
   since: "ours",
+  query: parameters(entriesQuery),
   response: { status: 200, description: "The progress.", schema: drainProgress.view },
   faults: ["not-found"],
 } as const;

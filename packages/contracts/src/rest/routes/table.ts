@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
 import { deploymentRoutes } from "./deployments.ts";
 import { documentRoutes } from "./documents.ts";
@@ -32,6 +33,13 @@ export const ROUTES = {
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type OperationId = keyof typeof ROUTES;
+
+/** The names of the query parameters of an operation. */
+export type QueryParameter<Id extends OperationId> = (typeof ROUTES)[Id] extends {
+  readonly query: infer Query extends z.ZodType;
+}
+  ? keyof z.output<Query>
+  : never;
 
 /** Every route with its operation id, in table order. */
 export function allRoutes(): readonly (Route & { readonly operationId: OperationId })[] {

@@ -37,6 +37,7 @@ export const OPERATIONS = {
   listOperations: "GET /api/v1/operations 200",
   listClassRuntimes: "GET /api/v1/class-runtimes 200",
   listDeploymentRecords: "GET /api/v1/deployment-records 200",
+  listClassRuntimeSummaries: "GET /api/v1/class-runtime-summaries 200",
   getClassRuntime: "GET /api/v1/class-runtimes/{id} 200",
   getDeploymentRecord: "GET /api/v1/deployment-records/{id} 200",
   getEnforcement: "GET /api/v1/class-runtimes/{id}/enforcement 200",

@@ -10,6 +10,8 @@ import {
   type ResourceReference,
   type UnitId,
 } from "@oaas/models";
+import { z } from "zod";
+import { field, view } from "../../reading/fields.ts";
 import {
   array,
   boolean,
@@ -128,3 +130,16 @@ export const resourceReferenceView = resourceReference.view;
 export const classRuntimeInput = classRuntime.input;
 export const classRuntimeView = classRuntime.view;
 export const classRuntimeToWire = classRuntime.toJson;
+
+/** What a list shows of a class runtime, in a fraction of its size. */
+export const classRuntimeSummaryView = view({
+  id: field("Deployment unit id.", z.string()),
+  package_name: field("Package name.", z.string()),
+  class_key: field("Class key.", z.string()),
+  cluster_name: field("Cluster name; null when unknown.", z.string().nullable()),
+  condition: field("Condition in the words of the health reference.", z.string()),
+  ready_replicas: field("Ready replicas of all functions.", z.int()),
+  desired_replicas: field("Desired replicas of all functions.", z.int()),
+  compliance: field("Overall compliance with the requirements; null when not measured.", z.string().nullable()),
+  updated_at: field("Time of the last change.", z.string()),
+});

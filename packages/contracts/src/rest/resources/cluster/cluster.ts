@@ -155,6 +155,11 @@ export const drainProgress = resource<DrainProgress>()({
   requestedBy: optionalField("requested_by", "Caller that requested the drain.", string()),
   requestedAt: optionalField("requested_at", "Time of the newest request.", string()),
   remaining: required("remaining", "Deployments with a unit in the cluster.", array(nested(drainedUnit))),
+  remainingCount: optionalField(
+    "remaining_count",
+    "Number of all these deployments; present when `max_entries` limits the list.",
+    integer(COUNT_RANGE),
+  ),
 });
 
 /** A cluster in the list of clusters. */
