@@ -1,13 +1,18 @@
 import { parseOperation } from "@oaas/contracts/rest/plain";
-import type { OperationId } from "@oaas/contracts/rest";
+import type { OperationId, QueryParameter } from "@oaas/contracts/rest";
 import type { ValueOf } from "./contract.ts";
 import { ApiError, errorFromResponse } from "./errors.ts";
 
 export type QueryValue = string | number | boolean | undefined;
 
-export interface CallOptions {
+interface Target {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;
+}
+
+export interface CallOptions<Id extends OperationId = OperationId> extends Target {
+  /** The server ignores other names. */
+  readonly query?: { readonly [Name in QueryParameter<Id>]?: QueryValue };
   /** A JSON value, or a YAML text. */
   readonly body?: object | { readonly yaml: string };
   readonly ifMatch?: string | undefined;
@@ -36,13 +41,13 @@ export function listenForUnauthorized(listener: () => void): void {
 }
 
 /** Calls an operation of the REST API. Throws an `ApiError` for an error response and for no response. */
-export async function call<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<Reply<ValueOf<Id>>> {
+export async function call<Id extends OperationId>(id: Id, options: CallOptions<Id> = {}): Promise<Reply<ValueOf<Id>>> {
   const { method, path } = parseOperation(id);
   return send<ValueOf<Id>>(method, path, options);
 }
 
 /** The value of an operation, for queries. */
-export async function fetchValue<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<ValueOf<Id>> {
+export async function fetchValue<Id extends OperationId>(id: Id, options: CallOptions<Id> = {}): Promise<ValueOf<Id>> {
   return (await call(id, options)).value;
 }
 
@@ -86,7 +91,7 @@ async function request(method: string, path: string, options: CallOptions): Prom
 }
 
 /** The path of a call with its parameters and query. */
-export function urlOf(path: string, { path: parameters = {}, query = {} }: CallOptions): string {
+export function urlOf(path: string, { path: parameters = {}, query = {} }: Target): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

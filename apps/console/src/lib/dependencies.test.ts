@@ -1,11 +1,21 @@
 import { expect, test } from "vitest";
-import { dependencyGraph } from "./dependencies.ts";
+import { graphOfDependencies } from "./dependencies.ts";
 
-const pkg = (name: string, ...dependencies: string[]) => ({ name, dependencies, disabled: false });
-
-test("shows what a package needs and what needs it, also in a cycle", () => {
-  const { nodes, edges } = dependencyGraph("b", [pkg("a", "b"), pkg("b", "c", "gone"), pkg("c", "b"), pkg("other")]);
-  expect(nodes.map(({ id }) => id).toSorted()).toEqual(["a", "b", "c", "gone"]);
-  expect(nodes.find(({ id }) => id === "gone")?.state).toBe("missing");
-  expect(edges).toHaveLength(4);
+test("leads to each package of the graph but those that are missing", () => {
+  const { nodes, edges } = graphOfDependencies({
+    packages: [
+      { name: "shop", state: "available" },
+      { name: "a b", state: "disabled" },
+      { name: "gone", state: "missing" },
+    ],
+    dependencies: [{ from: "shop", to: "gone" }],
+    total_packages: 3,
+    total_dependencies: 1,
+  });
+  expect(nodes.map(({ href, state }) => [href, state])).toEqual([
+    ["/packages/shop", "available"],
+    ["/packages/a%20b", "disabled"],
+    [undefined, "missing"],
+  ]);
+  expect(edges).toEqual([{ from: "shop", to: "gone", label: undefined }]);
 });

@@ -416,6 +416,8 @@ export const m = {
     takeTheirs: "Take theirs",
     keepMine: "Keep mine",
     noDependencies: "It needs no other package, and none needs it",
+    nearest: (packages: string, allPackages: string, dependencies: string, allDependencies: string) =>
+      `The nearest ${packages} of ${allPackages} packages, with ${dependencies} of ${allDependencies} dependencies`,
   },
   runtimes: {
     unit: "Unit",
@@ -547,6 +549,7 @@ export const m = {
     noMeasurement: "No measurement yet",
     units: "Units and their present usage",
     noUnits: "Nothing runs in this cluster",
+    busiest: (components: string) => `The ${components} components that use the most CPU`,
     component: "Component",
     pods: "Pods",
     cpu: "CPU",

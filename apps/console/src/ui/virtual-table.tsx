@@ -35,9 +35,10 @@ interface VirtualTableProps<T> {
   readonly sort: string;
   readonly onSort: (sort: string) => void;
   readonly empty: ReactNode;
-  readonly pageSize?: number;
 }
 
+/** More rows than a screen has, so that one request fills it. */
+const PAGE_SIZE = 50;
 const ROW_HEIGHT = 44;
 /** Narrow screens show fewer columns. */
 const NARROW = window.matchMedia("(width < 48rem)");
@@ -61,7 +62,6 @@ export function VirtualTable<T>({
   sort,
   onSort,
   empty,
-  pageSize = 50,
 }: VirtualTableProps<T>) {
   const [, navigate] = useLocation();
   const isNarrow = useSyncExternalStore(subscribeToWidth, () => NARROW.matches);
@@ -71,7 +71,7 @@ export function VirtualTable<T>({
   const results = useQueries({
     queries: pages.map((page) => ({
       queryKey: [...queryKey, page],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetchPage(page * pageSize, pageSize, signal),
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => fetchPage(page * PAGE_SIZE, PAGE_SIZE, signal),
       placeholderData: keepPreviousData,
     })),
   });
@@ -89,7 +89,7 @@ export function VirtualTable<T>({
   });
   const items = virtualizer.getVirtualItems();
   // The first page has the total, without which there are no rows to show.
-  const wanted = [...new Set([0, ...items.map(({ index }) => Math.trunc(index / pageSize))])];
+  const wanted = [...new Set([0, ...items.map(({ index }) => Math.trunc(index / PAGE_SIZE))])];
   if (wanted.join() !== pages.join()) setPages(wanted);
   useLayoutEffect(() => setTop((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY), [total]);
 
@@ -125,7 +125,7 @@ export function VirtualTable<T>({
         </div>
         <div ref={body} role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {items.map(({ index, start }) => {
-            const row = rows.get(Math.trunc(index / pageSize))?.[index % pageSize];
+            const row = rows.get(Math.trunc(index / PAGE_SIZE))?.[index % PAGE_SIZE];
             const place = { ...tracks, transform: `translateY(${start - top}px)`, height: ROW_HEIGHT };
             if (row === undefined)
               return (

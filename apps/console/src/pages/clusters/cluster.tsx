@@ -1,23 +1,25 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleSlash, LogOut, Play } from "lucide-react";
 import { useState } from "react";
-import { Link } from "wouter";
 import { call, fetchValue } from "../../api/client.ts";
 import type { ClusterRegistration } from "../../api/contract.ts";
 import { useCan } from "../../api/session.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
-import { bytes, number, percent } from "../../lib/format.ts";
+import { number, percent } from "../../lib/format.ts";
 import { duration } from "../../lib/time.ts";
 import { m } from "../../messages/en.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { DataList, PageHeader, Panel, Table } from "../../ui/page.tsx";
-import { Empty, Loaded } from "../../ui/states.tsx";
+import { DataList, PageHeader, Panel } from "../../ui/page.tsx";
+import { Loaded } from "../../ui/states.tsx";
 import { Notice, Status, Tag } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useToasts } from "../../ui/toast.tsx";
+import { ClusterUsage } from "./cluster-usage.tsx";
 
 const text = m.clusters;
+/** A cluster may have thousands of deployments. */
+const MAX_REMAINING = 100;
 
 export default function ClusterPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const name = params["name"] ?? "";
@@ -103,7 +105,7 @@ function ClusterContent({ cluster }: { readonly cluster: ClusterRegistration }) 
         </Panel>
         <Availability name={name} />
       </div>
-      <Usage name={name} />
+      <ClusterUsage name={name} />
     </div>
   );
 }
@@ -157,62 +159,20 @@ function Availability({ name }: { readonly name: string }) {
   );
 }
 
-function Usage({ name }: { readonly name: string }) {
-  const usage = useQuery({
-    queryKey: ["cluster", name, "usage"],
-    queryFn: ({ signal }) => fetchValue("getClusterUsage", { path: { name }, signal }),
-    refetchInterval: 15_000,
-  });
-  return (
-    <Panel title={text.units} flush>
-      <Loaded query={usage}>
-        {(list) =>
-          list.length === 0 ? (
-            <Empty title={text.noUnits} />
-          ) : (
-            <Table
-              label={text.units}
-              rows={list}
-              keyOf={({ unit_id: unit, component }) => `${unit}/${component}`}
-              columns={[
-                {
-                  title: m.deployment.unit,
-                  cell: ({ unit_id: unit }) => (
-                    <Link
-                      href={`/class-runtimes/${encodeURIComponent(unit)}?cluster=${encodeURIComponent(name)}`}
-                      className="font-medium break-all hover:underline"
-                    >
-                      {unit}
-                    </Link>
-                  ),
-                },
-                { title: text.component, cell: ({ component }) => component },
-                { title: text.namespace, cell: ({ namespace }) => namespace, wide: true },
-                { title: text.pods, numeric: true, cell: ({ pods }) => pods },
-                { title: text.cpu, numeric: true, cell: ({ cpu_millicores: cpu }) => `${number(cpu)} m` },
-                { title: text.memory, numeric: true, cell: ({ memory_bytes: memory }) => bytes(memory) },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-    </Panel>
-  );
-}
-
 function Drain({ name }: { readonly name: string }) {
   const drain = useQuery({
     queryKey: ["cluster", name, "drain"],
-    queryFn: ({ signal }) => fetchValue("getClusterDrain", { path: { name }, signal }),
+    queryFn: ({ signal }) =>
+      fetchValue("getClusterDrain", { path: { name }, query: { max_entries: MAX_REMAINING }, signal }),
     refetchInterval: 3000,
   });
   return (
     <Panel title={text.drainTitle}>
       <Loaded query={drain} rows={2}>
-        {({ state, remaining }) => (
+        {({ state, remaining, remaining_count: total = remaining.length }) => (
           <>
             <p>
-              <Status state={state} label={m.states(state)} /> {text.remaining(remaining.length)}
+              <Status state={state} label={m.states(state)} /> {text.remaining(total)}
             </p>
             <ul className="mt-2 space-y-1">
               {remaining.map((unit) => (

@@ -2,7 +2,7 @@ import { useCallback } from "react";
 import { Plus } from "lucide-react";
 import { Link } from "wouter";
 import { call } from "../../api/client.ts";
-import type { Package } from "../../api/contract.ts";
+import type { PackageSummary } from "../../api/contract.ts";
 import { useCan } from "../../api/session.ts";
 import { curl, oaas } from "../../lib/commands.ts";
 import { m } from "../../messages/en.ts";
@@ -15,11 +15,11 @@ import { Time } from "../../ui/time.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
 import { VirtualTable, type Column } from "../../ui/virtual-table.tsx";
 
-function hrefOf({ name }: Pick<Package, "name">): string {
+function hrefOf({ name }: PackageSummary): string {
   return `/packages/${encodeURIComponent(name)}`;
 }
 
-const COLUMNS: readonly Column<Package>[] = [
+const COLUMNS: readonly Column<PackageSummary>[] = [
   {
     id: "name",
     title: m.terms.package_name,
@@ -42,23 +42,23 @@ const COLUMNS: readonly Column<Package>[] = [
     title: m.packages.classes,
     width: "minmax(0,1.5fr)",
     wide: true,
-    cell: ({ classes }) => <span className="text-ink-2">{classes.map(({ key }) => key).join(", ")}</span>,
+    cell: ({ classes }) => <span className="text-ink-2">{classes.join(", ")}</span>,
   },
   {
     id: "functions",
     title: m.terms.functions,
     width: "6rem",
     wide: true,
-    cell: ({ functions }) => <span className="num">{functions.length}</span>,
+    cell: ({ functions }) => <span className="num">{functions}</span>,
   },
   {
     id: "tags",
     title: m.packages.tags,
     width: "minmax(0,1fr)",
     wide: true,
-    cell: ({ metadata }) => (
+    cell: ({ tags }) => (
       <span className="flex gap-1">
-        {metadata?.tags?.map((tag) => (
+        {tags.map((tag) => (
           <Tag key={tag}>{tag}</Tag>
         ))}
       </span>
@@ -79,18 +79,15 @@ const COLUMNS: readonly Column<Package>[] = [
     sort: "updated_at",
     width: "6rem",
     wide: true,
-    cell: ({ metadata }) => <Time at={metadata?.updated_at} />,
+    cell: ({ updated_at: at }) => <Time at={at} />,
   },
 ];
-
-/** A package of five functions has almost 3 kB. */
-const PAGE_SIZE = 25;
 
 export default function PackageListPage() {
   const [read, write] = useUrlState();
   const canDeploy = useCan("deployer");
   const [filter, disabled, sort] = [read("filter"), read("disabled"), read("sort", "name")];
-  const query = { name_pattern: filter === "" ? "" : `*${filter}*`, disabled, sort };
+  const query = { name_pattern: filter, disabled, sort };
   const onFilter = useCallback((next: string) => write({ filter: next }, true), [write]);
   const create = canDeploy && (
     <LinkButton href="/new-package" variant="primary" icon={Plus}>
@@ -120,9 +117,8 @@ export default function PackageListPage() {
         <VirtualTable
           label={m.nav.packages}
           queryKey={["packages", query]}
-          pageSize={PAGE_SIZE}
           fetchPage={async (offset, limit, signal) => {
-            const { value, total } = await call("listPackages", { query: { ...query, offset, limit }, signal });
+            const { value, total } = await call("listPackageSummaries", { query: { ...query, offset, limit }, signal });
             return { rows: value, total };
           }}
           columns={COLUMNS}

@@ -76,7 +76,7 @@ export default function PackagePage({ params }: { readonly params: Readonly<Reco
             {tab === "content" && <Content pkg={pkg} />}
             {tab === "edit" && <PackageEditor key={name} name={name} pkg={pkg} etag={etag} />}
             {tab === "revisions" && <Revisions name={name} etag={etag} />}
-            {tab === "dependencies" && <PackageDependencies pkg={pkg} />}
+            {tab === "dependencies" && <PackageDependencies name={name} />}
           </>
         )}
       </Loaded>

@@ -99,7 +99,8 @@ function DraftForm({ draft, onChange, isNew, error }: DraftEditorProps) {
   const name = textOf(draft, ["package_name"]);
   const packages = useQuery({
     queryKey: ["packages", "offered", name],
-    queryFn: ({ signal }) => fetchValue("listPackages", { query: { filter: name, limit: OFFERED }, signal }),
+    queryFn: ({ signal }) =>
+      fetchValue("listPackageSummaries", { query: { name_pattern: name, limit: OFFERED }, signal }),
     enabled: isNew,
     placeholderData: keepPreviousData,
   });
@@ -130,7 +131,7 @@ function DraftForm({ draft, onChange, isNew, error }: DraftEditorProps) {
               value={name}
               onChange={({ target: { value } }) => {
                 const [first] = packages.data?.find((each) => each.name === value)?.classes ?? [];
-                onChange(withField(withField(draft, ["package_name"], value), ["class_key"], first?.key));
+                onChange(withField(withField(draft, ["package_name"], value), ["class_key"], first));
               }}
             />
             <datalist id={offered}>
@@ -152,10 +153,7 @@ function DraftForm({ draft, onChange, isNew, error }: DraftEditorProps) {
           >
             <option value="">{text.choose}</option>
             {[
-              ...new Set([
-                ...(chosen?.classes.map(({ key }) => key) ?? []),
-                ...[textOf(draft, ["class_key"])].filter((each) => each !== ""),
-              ]),
+              ...new Set([...(chosen?.classes ?? []), ...[textOf(draft, ["class_key"])].filter((each) => each !== "")]),
             ].map((each) => (
               <option key={each}>{each}</option>
             ))}

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import { Link } from "wouter";
 import { call } from "../../api/client.ts";
-import type { ClassRuntime } from "../../api/contract.ts";
+import type { ClassRuntimeSummary } from "../../api/contract.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
 import { m } from "../../messages/en.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,14 +15,12 @@ import { VirtualTable, type Column } from "../../ui/virtual-table.tsx";
 
 const CONDITIONS = ["Running", "Deploying", "Degraded", "Down", "Pending", "Unknown"] as const;
 const FILTERS = ["filter", "status", "cluster", "package_name"] as const;
-/** A class runtime has the measurements of all its functions: a page of them stays below 100 kB. */
-const PAGE_SIZE = 15;
 
-function hrefOf({ id, cluster_name: cluster }: ClassRuntime): string {
+function hrefOf({ id, cluster_name: cluster }: ClassRuntimeSummary): string {
   return `/class-runtimes/${encodeURIComponent(id)}?cluster=${encodeURIComponent(cluster ?? "")}`;
 }
 
-const COLUMNS: readonly Column<ClassRuntime>[] = [
+const COLUMNS: readonly Column<ClassRuntimeSummary>[] = [
   {
     id: "id",
     title: m.runtimes.unit,
@@ -39,10 +37,7 @@ const COLUMNS: readonly Column<ClassRuntime>[] = [
     title: m.terms.condition,
     sort: "status",
     width: "minmax(7rem,1fr)",
-    cell: ({ status }) => {
-      const state = status?.health ?? status?.condition ?? "Unknown";
-      return <Status state={state} label={m.states(state)} />;
-    },
+    cell: ({ condition }) => <Status state={condition} label={m.states(condition)} />,
   },
   {
     id: "class",
@@ -65,23 +60,20 @@ const COLUMNS: readonly Column<ClassRuntime>[] = [
     title: m.runtimes.ready,
     width: "6rem",
     wide: true,
-    cell: ({ status }) => {
-      const all = status?.functions ?? [];
-      return (
-        <span className="num">{`${all.reduce((sum, { ready_replicas: ready }) => sum + (ready ?? 0), 0)} / ${all.reduce((sum, { desired_replicas: desired }) => sum + (desired ?? 0), 0)}`}</span>
-      );
-    },
+    cell: ({ ready_replicas: ready, desired_replicas: desired }) => (
+      <span className="num">{`${ready} / ${desired}`}</span>
+    ),
   },
   {
     id: "nfr",
     title: m.runtimes.requirements,
     width: "minmax(6rem,0.8fr)",
     wide: true,
-    cell: ({ nfr_compliance: nfr }) =>
-      nfr == null ? (
+    cell: ({ compliance }) =>
+      compliance === null ? (
         <span className="text-ink-3">–</span>
       ) : (
-        <Status state={nfr.overall_status} label={m.states(nfr.overall_status)} />
+        <Status state={compliance} label={m.states(compliance)} />
       ),
   },
   {
@@ -130,9 +122,11 @@ export default function RuntimeListPage() {
         <VirtualTable
           label={m.nav.runtimes}
           queryKey={["class-runtimes", query]}
-          pageSize={PAGE_SIZE}
           fetchPage={async (offset, limit, signal) => {
-            const { value, total } = await call("listClassRuntimes", { query: { ...query, offset, limit }, signal });
+            const { value, total } = await call("listClassRuntimeSummaries", {
+              query: { ...query, offset, limit },
+              signal,
+            });
             return { rows: value, total };
           }}
           columns={COLUMNS}

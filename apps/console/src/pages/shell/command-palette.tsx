@@ -19,10 +19,11 @@ const SHOWN = 12;
 const TYPING_MS = 200;
 
 async function loadEntries(filter: string, signal: AbortSignal): Promise<readonly Entry[]> {
-  const query = { limit: OFFERED, ...(filter === "" ? { sort: "-updated_at" } : { filter }) };
+  const newest = { limit: OFFERED, sort: "-updated_at" };
+  const named = filter !== "";
   const [deployments, packages, clusters] = await Promise.all([
-    call("listDeployments", { query, signal }),
-    call("listPackages", { query, signal }),
+    call("listDeployments", { query: named ? { limit: OFFERED, filter } : newest, signal }),
+    call("listPackageSummaries", { query: named ? { limit: OFFERED, name_pattern: filter } : newest, signal }),
     call("listClusters", { signal }),
   ]);
   const kinds = m.palette.kinds;

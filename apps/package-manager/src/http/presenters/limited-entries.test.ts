@@ -14,14 +14,15 @@ const used = (component: string, cpuMillicores: number, memoryBytes: number): Co
 });
 
 test("limits usage to the components that use the most CPU, then memory", () => {
-  const usage = [used("small", 1, 9), used("heavy", 5, 2), used("light", 5, 1)];
+  const usage = [used("small", 1, 9), used("light", 5, 1), used("heavy", 5, 2)];
   const names = (maxEntries?: number): string =>
     limitUsage(usage, maxEntries)
       .map(({ component }) => component)
       .join(" ");
-  expect(names(2)).toBe("heavy light");
-  expect(names(9)).toBe("heavy light small");
-  expect(names(), "unchanged without a limit").toBe("small heavy light");
+  expect(names(1)).toBe("heavy");
+  expect(names(2), "in the order of the list").toBe("light heavy");
+  expect(names(9)).toBe("small light heavy");
+  expect(names(), "unchanged without a limit").toBe("small light heavy");
 });
 
 test("limits a drain to the deployments that need attention, and counts all", () => {
@@ -36,7 +37,7 @@ test("limits a drain to the deployments that need attention, and counts all", ()
     remaining: [left("a", "waiting"), left("b", "moving"), left("c", "blocked"), left("d", "blocked")],
   };
   const { remaining, remainingCount } = limitRemaining(progress, 3);
-  expect(remaining.map(({ deployment }) => deployment).join("")).toBe("cdb");
+  expect(remaining.map(({ deployment }) => deployment).join("")).toBe("bcd");
   expect(remainingCount).toBe(4);
   expect(limitRemaining(progress, undefined)).toBe(progress);
 });

@@ -39,7 +39,7 @@ const QUERY_PARAMETERS = {
   key: "Filter by key.",
   kind: "Filter by kind.",
   limit: `Page size. Default: ${PAGE_LIMITS.usual}, maximum: ${PAGE_LIMITS.most}. A page also ends at about 4 MB: while there is a next page token, continue with it.`,
-  max_entries: "At most this many entries: the largest, or those that need attention, first. Default: all.",
+  max_entries: "At most this many entries: the largest, or those that need attention. Default: all.",
   max_nodes:
     "Groups nodes of the same type until there are at most this many, and merges edges between the same nodes; both have their number in `metadata.count`. Nodes then have no list of classes.",
   name_pattern: "Filter by substring of the name; with `*` as a wildcard, matches the whole name.",
