@@ -19,6 +19,7 @@ export const LONGEST: readonly string[] = [
   "apps/class-runtime-manager/test/preview.test.ts",
   "packages/storage/test/etcd-suite.test.ts",
   "apps/console/test/runtimes.test.ts",
+  "apps/console/test/many-objects.test.ts",
   "apps/package-manager/test/e2e.test.ts",
   "tests/conformance/test/conformance.test.ts",
   "packages/kube-runtime/test/faults.test.ts",

@@ -2,6 +2,7 @@ import { describeWith, eventually, startBrowser, type BrowserUnderTest } from "@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildConsole, startStack, type Served } from "./console-process.ts";
 import { accessibilityProblems, openPage, setTheme, settled } from "./open-page.ts";
+import { expectFewRequests, recordRequests } from "./page-requests.ts";
 
 const NARROW = 360;
 
@@ -68,6 +69,28 @@ describeWith(["chromium"], "the page of a class runtime", () => {
     await page.setViewportSize({ width: NARROW, height: 800 });
     await page.waitForFunction((width) => document.documentElement.scrollWidth <= width, NARROW);
     expect(problems).toEqual([]);
+  });
+
+  test("loads each tab with at most 5 requests and 100 kB", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    for (const [tab, text] of [
+      ["functions", "Sale.buy"],
+      ["pods", "Logs"],
+      ["requirements&range=24h", "Error budget left"],
+      ["enforcement", "NfrEnforced"],
+      ["children", "Deployment"],
+      ["conditions", "What happened"],
+      ["events", "Events since"],
+    ] as const) {
+      await page.goto("about:blank");
+      const recorded = await recordRequests(page, async () => {
+        await page.goto(`${path}&tab=${tab}`);
+        await settled(page);
+        await page.locator("main").getByText(text).first().waitFor();
+      });
+      expectFewRequests(recorded);
+    }
   });
 
   test("starts its charts with the history from before the page was open, and continues", async () => {
