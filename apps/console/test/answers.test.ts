@@ -57,13 +57,13 @@ describeWith(["chromium"], "answers of the package manager", () => {
     await using opened = await open(/status of [45]\d\d/);
     const { page, problems } = opened;
     const fail = (route: Route) => route.fulfill(problemDocument(status, headers));
-    await page.route("**/api/v1/packages?**", fail);
+    await page.route("**/api/v1/package-summaries?**", fail);
     await page.goto("/packages");
     const alert = page.getByRole("alert");
     await alert.getByText(title).waitFor();
     expect(await alert.innerText()).toContain(text);
     expect(await alert.innerText()).toContain("c-1");
-    await page.unroute("**/api/v1/packages?**", fail);
+    await page.unroute("**/api/v1/package-summaries?**", fail);
     await page.getByRole("button", { name: "Try again" }).click();
     await showsList(page);
     expect(problems).toEqual([]);

@@ -178,6 +178,18 @@ describe("a deployment over HTTP", () => {
     });
     expect(applied.status).toBe(409);
     expect(applied.json.error).toMatch(/is outdated: .*echo:1.* to .*echo:9/);
+    const current = await pm.call("POST", "/api/v1/plans", { body: { deployment: deploymentWith() } });
+    expect(applied.json.evidence).toEqual({
+      reason: "outdated",
+      current_digest: current.json.digest,
+      changes: expect.arrayContaining([
+        expect.objectContaining({ path: "$.package_revision", change: "changed", before: 1, after: 2 }),
+        expect.objectContaining({
+          path: expect.stringContaining("container_image"),
+          text: expect.stringMatching(/echo:1.* to .*echo:9/),
+        }),
+      ]),
+    });
     expect(east.units.size).toBe(0);
   });
 

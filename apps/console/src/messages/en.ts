@@ -339,6 +339,14 @@ export const m = {
     applyText:
       "Exactly this plan is applied. If clusters or packages have changed since, the server rejects it and you see a new plan.",
     applied: (key: string) => `The plan of ${key} is applied`,
+    outdated: {
+      title: "Nothing was applied: the plan that you saw is outdated",
+      theirs: "Someone else has changed the deployment meanwhile:",
+      yours: "Your draft still has its own values for these fields. Applied, it replaces theirs.",
+      takeTheirs: "Start again from theirs",
+      moved: "These parts of the plan have changed since:",
+      next: "Below is the new plan. Apply it, or change the draft.",
+    },
     summary: (replicas: number, clusters: string) => `${plural(replicas, "replica")} in ${clusters}.`,
     digest: "Digest",
     refused: "No plan is possible",

@@ -60,7 +60,12 @@ export {
   deploymentRequestInput,
   observedDeploymentInput,
 } from "./resources/deployment/class-deployment.ts";
-export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/deployment/plan-refusal.ts";
+export {
+  planRefusalView,
+  type OutdatedPlanWire,
+  type PlanRefusalWire,
+  type RemedyWire,
+} from "./resources/deployment/plan-refusal.ts";
 export { planRequestInput, planView } from "./resources/deployment/plan.ts";
 export { planPriceToWire } from "./resources/deployment/plan-price.ts";
 export { type PlanObjectsWire } from "./resources/deployment/plan-objects.ts";

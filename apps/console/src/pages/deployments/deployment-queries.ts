@@ -7,15 +7,17 @@ export interface Versioned<T> {
   readonly etag: string | undefined;
 }
 
+export async function fetchDeployment(key: string, signal?: AbortSignal): Promise<Versioned<Deployment>> {
+  const { value, etag } = await call("getDeployment", { path: { key }, signal });
+  return { value, etag: etag ?? undefined };
+}
+
 /** The deployment with its version, which actions send so that they never act on another state than the one shown. */
 export function useDeployment(key: string, enabled = true) {
   return useQuery({
     enabled,
     queryKey: ["deployment", key, "desired"],
-    queryFn: async ({ signal }): Promise<Versioned<Deployment>> => {
-      const { value, etag } = await call("getDeployment", { path: { key }, signal });
-      return { value, etag: etag ?? undefined };
-    },
+    queryFn: ({ signal }) => fetchDeployment(key, signal),
   });
 }
 

@@ -17,7 +17,9 @@ import { useUrlState } from "../../ui/use-url.ts";
 import { useDeployment, type Versioned } from "../deployments/deployment-queries.ts";
 import type { Deployment } from "../../api/contract.ts";
 import { PencilRuler, RefreshCw, Rocket } from "lucide-react";
+import { applyPlan, type Outdated } from "./apply-plan.ts";
 import { DraftEditor } from "./draft-editor.tsx";
+import { OutdatedNotice } from "./outdated-notice.tsx";
 import { PlanView } from "./plan-view.tsx";
 import { Refusal } from "./refusal.tsx";
 import { WhatIfPanel } from "./what-if.tsx";
@@ -32,14 +34,14 @@ export default function PlanPage() {
   const [read] = useUrlState();
   const key = read("deployment");
   const existing = useDeployment(key, key !== "");
-  if (key === "") return <Planner base={undefined} />;
+  if (key === "") return <Planner opened={undefined} />;
   if (existing.data === undefined)
     return existing.isError ? (
       <ErrorView error={existing.error} retry={() => void existing.refetch()} />
     ) : (
       <Loading rows={8} />
     );
-  return <Planner key={key} base={existing.data} />;
+  return <Planner key={key} opened={existing.data} />;
 }
 
 function initialDraft(base: Versioned<Deployment> | undefined, read: (name: string) => string): Draft {
@@ -55,10 +57,12 @@ function initialDraft(base: Versioned<Deployment> | undefined, read: (name: stri
   return draftOf({ key: read("package"), package_name: read("package"), class_key: read("class") });
 }
 
-function Planner({ base }: { readonly base: Versioned<Deployment> | undefined }) {
+function Planner({ opened }: { readonly opened: Versioned<Deployment> | undefined }) {
   const [read, write] = useUrlState();
+  // What the draft started from: events must not replace it unseen.
+  const [base, setBase] = useState(opened);
   const [draft, setDraft] = useState<Draft>(() => initialDraft(base, read));
-  const [version] = useState(base?.etag);
+  const [outdated, setOutdated] = useState<Outdated>();
   const whatIf: WhatIf = useMemo(
     () => ({
       clustersDown: read("down") === "" ? [] : read("down").split(","),
@@ -124,6 +128,15 @@ function Planner({ base }: { readonly base: Versioned<Deployment> | undefined })
           )
         }
       />
+      {outdated && (
+        <OutdatedNotice
+          outdated={outdated}
+          onTakeTheirs={() => {
+            if (base !== undefined) setDraft(draftOf({ ...base.value }));
+            setOutdated(undefined);
+          }}
+        />
+      )}
       <div className="grid gap-4 lg:grid-cols-[20rem_minmax(0,1fr)] 2xl:grid-cols-[24rem_minmax(0,1fr)]">
         <div className="min-w-0 space-y-4">
           <DraftEditor draft={draft} onChange={setDraft} isNew={base === undefined} error={plan.error} />
@@ -168,11 +181,12 @@ function Planner({ base }: { readonly base: Versioned<Deployment> | undefined })
             void plan.refetch();
           }}
           onConfirm={async (reason) => {
-            await call("createDeployment", {
-              query: { reason },
-              body: { ...draft, plan_digest: shown.digest },
-              ifMatch: base === undefined ? undefined : version,
-            });
+            const found = await applyPlan({ draft, digest: shown.digest, reason, base });
+            setOutdated(found);
+            if (found !== undefined) {
+              setBase(found.base);
+              return;
+            }
             done(text.applied(key));
             navigate(`/deployments/${encodeURIComponent(key)}`);
           }}

@@ -1,8 +1,9 @@
+import type { OutdatedPlanWire } from "@oaas/contracts/rest";
 import { failedPrecondition, Fault, ok, type Clock, type Result } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { NOOP_METER, NOOP_TRACER, type Meter, type Tracer } from "@oaas/observability";
 import type { Transaction } from "@oaas/storage";
-import { comparePlans } from "../../planner/explanation/compare-plans.ts";
+import { comparePlans, type PlanDifference } from "../../planner/explanation/compare-plans.ts";
 import { changedParts } from "../../planner/plan-digest.ts";
 import type { DeploymentPlan, PlanInput, PlanRefusal } from "../../planner/plan-types.ts";
 import { refusalFault } from "../../planner/refusals/refusal-view.ts";
@@ -113,15 +114,17 @@ export class Planning {
     const previous = this.#returned.get(digest);
     // Without the plan itself, as after a restart, its digest still shows which parts changed.
     const changes =
-      previous === undefined
-        ? changedParts(digest, plan.digest).map((part) => ({ path: part, text: `${part} changed` }))
-        : comparePlans(previous, plan);
+      previous === undefined ? changedParts(digest, plan.digest).map(partChange) : comparePlans(previous, plan);
     const why = changes.length === 0 ? "" : `: ${changes.map(({ text }) => text).join("; ")}`;
     throw new Fault(
       { kind: "conflict", resource: "plan", name: digest },
       `plan_digest "${digest}" is outdated${why}. Request a new plan with POST /api/v1/plans; ` +
         `the current digest is "${plan.digest}"`,
-      { context: { changes } },
+      { evidence: { reason: "outdated", current_digest: plan.digest, changes } satisfies OutdatedPlanWire },
     );
   }
+}
+
+function partChange(part: string): PlanDifference {
+  return { path: part, change: "changed", text: `${part} changed` };
 }

@@ -2,7 +2,7 @@ import { FAULT_CODES, Fault, unreachable, type FaultCode, type FaultDetail, type
 import { z } from "zod";
 import { FAULT_KINDS, violationView } from "./problem.ts";
 import { omitUndefined } from "../reading/fields.ts";
-import { planRefusalView } from "../resources/deployment/plan-refusal.ts";
+import { evidenceView } from "../resources/deployment/plan-refusal.ts";
 import { kindOfStatus } from "./http-status.ts";
 import { retryAfterMsFrom } from "./http-status.ts";
 
@@ -51,7 +51,7 @@ const problemMembers = z.object({
   details: z.record(z.string(), z.unknown()).catch({}),
   violations: z.array(violationView).catch([]),
   parts: z.array(z.object({ name: z.string(), problem: z.unknown() })).catch([]),
-  evidence: planRefusalView.optional().catch(undefined),
+  evidence: evidenceView.optional().catch(undefined),
 });
 
 /** Converts a parsed problem body back to the fault. */

@@ -184,6 +184,15 @@ test("nested parts round-trip", () => {
   expect(outside(back)).toEqual(outside(fault));
 });
 
+test("the evidence of an outdated plan round-trips", () => {
+  const change = { path: "$.replicas", change: "changed", before: 1, after: 2, text: "replicas changed from 1 to 2" };
+  const evidence = { reason: "outdated", current_digest: "d2", changes: [change] };
+  const problem = faultToProblem(new Fault({ kind: "conflict", resource: "plan", name: "d1" }, "x", { evidence }));
+  expect(problemView.parse(JSON.parse(JSON.stringify(problem))).evidence).toEqual(evidence);
+  const body = JSON.stringify(problem);
+  expect(faultFromResponse({ status: 409, body, nowMs: 0 }).evidence).toEqual(evidence);
+});
+
 test("the evidence of a failed plan round-trips; invalid evidence is dropped", () => {
   const clusters = [
     { cluster: "a", chosen: false, availability: 0.9, health_age_ms: 5, reasons_for: ["up"], reasons_against: [] },

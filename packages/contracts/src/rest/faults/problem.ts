@@ -8,7 +8,7 @@ import {
 } from "@oaas/foundation";
 import { z } from "zod";
 import { field, omitUndefined, view } from "../reading/fields.ts";
-import { planRefusalView } from "../resources/deployment/plan-refusal.ts";
+import { evidenceView } from "../resources/deployment/plan-refusal.ts";
 import { faultStatus, HTTP_ERRORS, HTTP_STATUS_OF_KIND, type HttpErrorName } from "./http-status.ts";
 
 export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKind[];
@@ -23,7 +23,7 @@ export const violationView = view({
 
 /**
  * The body of an error response: RFC 9457 with extensions. `error` repeats the message for earlier clients; `evidence` has
- * the candidates and remedies of a failed plan.
+ * the candidates and remedies of a failed plan, or the changes since an outdated one.
  */
 export interface Problem {
   /** URN of the error code; not a link. */
@@ -72,8 +72,8 @@ export const problemView = view({
   ),
   parts: field("Errors of the parts of a partial failure.", z.lazy(() => z.array(problemPartView)).optional()),
   evidence: field(
-    "For a deployment that cannot be planned: the candidates and possible remedies.",
-    planRefusalView.optional(),
+    "For a deployment that cannot be planned: the candidates and possible remedies. For an outdated plan: what changed.",
+    evidenceView.optional(),
   ),
 });
 

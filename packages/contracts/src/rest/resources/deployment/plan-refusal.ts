@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { field, view } from "../../reading/fields.ts";
+import { resolvedChangeView } from "../service/revision.ts";
 import { candidateView } from "./plan.ts";
 
 export const lowerTargetView = view({
@@ -51,5 +52,16 @@ export const planRefusalView = view({
   clusters: field("Every candidate cluster.", z.array(candidateView)),
 });
 
+/** Why a plan cannot be applied any more. */
+export const outdatedPlanView = view({
+  reason: field("The digest is not that of the current plan.", z.literal("outdated")),
+  current_digest: field("Digest of the current plan.", z.string()),
+  changes: field("What changed since the plan was requested.", z.array(resolvedChangeView).readonly()),
+});
+
+/** The evidence of an error, by its reason. */
+export const evidenceView = z.union([planRefusalView, outdatedPlanView]);
+
+export type OutdatedPlanWire = z.output<typeof outdatedPlanView>;
 export type PlanRefusalWire = z.output<typeof planRefusalView>;
 export type RemedyWire = z.output<typeof remedyView>;
