@@ -20,6 +20,14 @@ const FIRST_LOAD_BUDGET = 200_000;
 const SLOW = { timeoutMs: 120_000 };
 const PHONE = { width: 360, height: 800 };
 
+const STEADY_REASONS = new Set(["Available", "FunctionReady", "OdgmReady", "TemplateSelected"]);
+
+/** The parts of the pods and conditions of a class runtime that differ between runs. */
+interface Inspection {
+  readonly pods: readonly { readonly component: string; readonly node: string }[];
+  readonly events: readonly { readonly reason: string; readonly message: string }[];
+}
+
 describeWith(["chromium"], "the console", () => {
   let stack: Served;
   let chromium: BrowserUnderTest;
@@ -83,6 +91,8 @@ describeWith(["chromium"], "the console", () => {
     ["requirements", async () => `/class-runtimes/${await unitOf("tickets")}?tab=requirements`, "failed requests"],
     ["enforcement", async () => `/class-runtimes/${await unitOf("tickets")}?tab=enforcement`, "NfrEnforced"],
     ["objects", async () => `/class-runtimes/${await unitOf("tickets")}?tab=children`, "Deployment"],
+    ["pods", async () => `/class-runtimes/${await unitOf("ledger")}?tab=pods`, "Logs"],
+    ["conditions", async () => `/class-runtimes/${await unitOf("ledger")}?tab=conditions`, "What happened"],
     ["clusters", "/clusters", "far-edge"],
     ["cluster", "/clusters/edge", "Used in plans"],
     ["topology", "/topology", "18 nodes"],
@@ -102,14 +112,35 @@ describeWith(["chromium"], "the console", () => {
     events: { absent: "main section:last-of-type > :nth-child(2)" },
     lab: { absent: "main section:last-of-type > :nth-child(2)" },
     enforcement: { text: "main td:nth-child(n + 3)", absent: "main section:last-of-type > :nth-child(2)" },
+    conditions: { text: "main section:first-of-type tr:nth-child(6) td:last-child" },
     clusters: { text: "main td:is(:nth-child(4), :nth-child(5), :nth-child(6))" },
     cluster: { text: "main section + section dd, main td:nth-child(n + 4)" },
   };
 
+  /** Shows pods by node, and of the events only those of the start, in one order: those of measurements come and go. */
+  async function fixOrder(page: Page): Promise<void> {
+    const change = (path: string, changed: (answer: Inspection) => object): Promise<unknown> =>
+      page.route(`**/class-runtimes/*/${path}*`, async (route) => {
+        const response = await route.fetch();
+        const answer = (await response.json()) as Inspection;
+        await route.fulfill({ response, json: { ...answer, ...changed(answer) } });
+      });
+    await change("pods", ({ pods }) => ({ pods: sortedBy(pods, ({ component, node }) => component + node) }));
+    await change("conditions", ({ events }) => ({
+      events: sortedBy(
+        events.filter(({ reason }) => STEADY_REASONS.has(reason)),
+        ({ reason, message }) => reason + message,
+      ),
+    }));
+  }
+
   describe("a page", () => {
     // One profile for all pages, so that Chromium reads and compiles the code once.
     let opened: OpenPage;
-    beforeAll(async () => (opened = await open()));
+    beforeAll(async () => {
+      opened = await open();
+      await fixOrder(opened.page);
+    });
     beforeEach(() => opened.forgetProblems());
     afterAll(() => opened?.[Symbol.asyncDispose]());
 
@@ -341,6 +372,10 @@ describeWith(["chromium"], "the console", () => {
     expect(calls.size).toBeLessThanOrEqual(5);
   });
 });
+
+function sortedBy<T>(list: readonly T[], textOf: (item: T) => string): readonly T[] {
+  return list.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+}
 
 /** Types over the text, as a user does. */
 async function replaceText(page: Page, editor: Locator, text: string): Promise<void> {

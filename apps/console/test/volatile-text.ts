@@ -7,6 +7,8 @@ const VOLATILE: readonly (readonly [pattern: string, text: string])[] = [
   [String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( [+-]\d\d:\d\d)?`, "2026-11-19 04:23:47 +00:00"],
   [String.raw`\b\d\d:\d\d:\d\d(\.\d+)?\b`, "04:23:47"],
   [String.raw`just now|\b\d+\s?(s|m|min|h) ago`, "1m ago"],
+  // The random end of the name of a pod, behind the digest of its template.
+  [String.raw`[0-9a-f]{8,10}-[b-z2-9]{5}\b`, "8488787d95-x7k2p"],
   [String.raw`127\.0\.0\.1:\d+`, "127.0.0.1:8080"],
 ];
 

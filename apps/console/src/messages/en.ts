@@ -290,12 +290,7 @@ export const m = {
     deleted: (key: string) => `${key} is being deleted`,
     showHealthy: "Also show what is healthy",
     copyKubectl: "Copy as kubectl",
-    current: "current",
-    changesOf: (revision: number) => `Changes of revision ${revision}`,
-    changesFrom: (from: number, to: number) => `From revision ${from} to ${to}`,
-    rollBackTitle: (key: string, revision: number) => `Roll ${key} back to revision ${revision}?`,
     rollBackText: "The desired state of that revision becomes a new revision and is rolled out with a new plan.",
-    rolledBack: (key: string, revision: number) => `${key} is rolled back to revision ${revision}`,
     logs: {
       label: "Output of the functions",
       contains: "Lines that contain",
@@ -305,6 +300,13 @@ export const m = {
       none: "No output yet",
       noneText: "New lines appear here as the functions write them.",
     },
+  },
+  revisions: {
+    title: "Revisions",
+    current: "current",
+    changesFrom: (from: number, to: number) => `From revision ${from} to ${to}`,
+    rollBackTitle: (key: string, revision: number) => `Roll ${key} back to revision ${revision}?`,
+    rolledBack: (key: string, revision: number) => `${key} is rolled back to revision ${revision}`,
   },
   plan: {
     titleNew: "Plan a deployment",

@@ -131,15 +131,17 @@ export function DataList({
   );
 }
 
+export interface TableColumn<T> {
+  readonly title: string;
+  readonly cell: (row: T) => ReactNode;
+  readonly numeric?: boolean;
+  /** Hidden on narrow screens. */
+  readonly wide?: boolean;
+}
+
 interface TableProps<T> {
   readonly label: string;
-  readonly columns: readonly {
-    readonly title: string;
-    readonly cell: (row: T) => ReactNode;
-    readonly numeric?: boolean;
-    /** Hidden on narrow screens. */
-    readonly wide?: boolean;
-  }[];
+  readonly columns: readonly TableColumn<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
 }

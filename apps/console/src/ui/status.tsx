@@ -1,4 +1,12 @@
-import { CircleCheck, CircleDashed, CircleHelp, CircleX, TriangleAlert, type LucideIcon } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleHelp,
+  CircleMinus,
+  CircleX,
+  TriangleAlert,
+  type LucideIcon,
+} from "lucide-react";
 import { toneOf, type Tone } from "../lib/tone.ts";
 
 const ICONS: Readonly<Record<Tone, LucideIcon>> = {
@@ -6,7 +14,7 @@ const ICONS: Readonly<Record<Tone, LucideIcon>> = {
   progress: CircleDashed,
   warn: TriangleAlert,
   bad: CircleX,
-  idle: CircleHelp,
+  idle: CircleMinus,
 };
 const TEXT: Readonly<Record<Tone, string>> = {
   ok: "text-ok",
@@ -33,7 +41,7 @@ interface StatusProps {
 
 /** A state as icon and text. */
 export function Status({ state, label, tone = toneOf(state), soft = false }: StatusProps) {
-  const Icon = ICONS[tone];
+  const Icon = tone === "idle" && /^unknown$/i.test(state) ? CircleHelp : ICONS[tone];
   return (
     <span
       className={`inline-flex max-w-full items-center gap-1.5 align-middle font-medium ${TEXT[tone]} ${soft ? `rounded-full px-2 py-0.5 text-sm ${SOFT[tone]}` : ""}`}

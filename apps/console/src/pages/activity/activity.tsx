@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { useCallback } from "react";
-import { Link } from "wouter";
 import { call } from "../../api/client.ts";
 import type { AuditEntry, Operation } from "../../api/contract.ts";
 import { useEvents } from "../../api/feed-context.tsx";
@@ -12,6 +11,7 @@ import { m } from "../../messages/en.ts";
 import { Button } from "../../ui/button.tsx";
 import { EventTable } from "../../ui/event-table.tsx";
 import { SelectFilter, TextFilter } from "../../ui/filters.tsx";
+import { ObjectLink } from "../../ui/object-link.tsx";
 import { PageHeader, Panel, Table, Tabs } from "../../ui/page.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Empty, ErrorView, Loading } from "../../ui/states.tsx";
@@ -172,11 +172,7 @@ function Operations() {
               columns={[
                 {
                   title: m.terms.deployment,
-                  cell: ({ deployment_key: key }) => (
-                    <Link href={`/deployments/${encodeURIComponent(key)}`} className="font-medium hover:underline">
-                      {key}
-                    </Link>
-                  ),
+                  cell: ({ deployment_key: key }) => <ObjectLink list="deployments" name={key} />,
                 },
                 { title: m.terms.operation, cell: ({ kind }) => m.operationKinds(kind) },
                 { title: m.terms.state, cell: ({ state: each }) => <Status state={each} label={m.states(each)} /> },

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "wouter";
 import { fetchValue } from "../../api/client.ts";
 import { curl, kubectl, oaas } from "../../lib/commands.ts";
 import { percent } from "../../lib/format.ts";
 import { m } from "../../messages/en.ts";
 import { SelectFilter } from "../../ui/filters.tsx";
+import { ObjectLink } from "../../ui/object-link.tsx";
 import { PageHeader, Panel, Table } from "../../ui/page.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -57,11 +57,7 @@ export default function ClusterListPage() {
                 columns={[
                   {
                     title: m.terms.cluster,
-                    cell: ({ name }) => (
-                      <Link href={`/clusters/${encodeURIComponent(name)}`} className="font-medium hover:underline">
-                        {name}
-                      </Link>
-                    ),
+                    cell: ({ name }) => <ObjectLink list="clusters" name={name} />,
                   },
                   {
                     title: m.terms.state,

@@ -4,6 +4,7 @@ import { duration } from "../../lib/time.ts";
 import { downtimeMs, measured, money, percent } from "../../lib/format.ts";
 import { toneOf } from "../../lib/tone.ts";
 import { m } from "../../messages/en.ts";
+import { ObjectLink } from "../../ui/object-link.tsx";
 import { DataList, Panel, Table } from "../../ui/page.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Empty } from "../../ui/states.tsx";
@@ -94,11 +95,7 @@ export function DeploymentProgress({ status }: { readonly status: DeploymentStat
             columns={[
               {
                 title: m.terms.cluster,
-                cell: ({ cluster }) => (
-                  <Link href={`/clusters/${encodeURIComponent(cluster)}`} className="font-medium hover:underline">
-                    {cluster}
-                  </Link>
-                ),
+                cell: ({ cluster }) => <ObjectLink list="clusters" name={cluster} />,
               },
               {
                 title: m.terms.condition,

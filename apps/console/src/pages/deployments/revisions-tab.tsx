@@ -1,19 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { Undo2 } from "lucide-react";
-import { useState } from "react";
 import { call, fetchValue } from "../../api/client.ts";
-import { useCan } from "../../api/session.ts";
 import { m } from "../../messages/en.ts";
-import { Button } from "../../ui/button.tsx";
 import { Changes } from "../../ui/changes.tsx";
-import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { Panel, Table } from "../../ui/page.tsx";
-import { RevisionButton } from "../../ui/revision-button.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { RevisionList } from "../../ui/revision-list.tsx";
 import { Loaded } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Time } from "../../ui/time.tsx";
 import { useToasts } from "../../ui/toast.tsx";
-import { useUrlState } from "../../ui/use-url.ts";
 import { useDeployment, useRefreshDeployment } from "./deployment-queries.ts";
 
 const text = m.deployment;
@@ -31,81 +24,28 @@ export function DeploymentRevisions({
     queryKey: ["deployment", key, "revisions"],
     queryFn: ({ signal }) => fetchValue("listDeploymentRevisions", { path: { key }, query: { limit: SHOWN }, signal }),
   });
-  const [read, write] = useUrlState();
-  const [target, setTarget] = useState<number>();
-  const canDeploy = useCan("deployer");
   const refresh = useRefreshDeployment(key);
   const { data: deployment } = useDeployment(key);
   const { done } = useToasts();
-  const shown = Number(read("revision", String(current ?? 0)));
   return (
-    <div className="space-y-4">
-      <Panel flush>
-        <Loaded query={revisions}>
-          {(list) => (
-            <Table
-              label={text.tabs.revisions}
-              rows={list}
-              keyOf={({ revision }) => String(revision)}
-              columns={[
-                {
-                  title: m.terms.revision,
-                  cell: ({ revision }) => (
-                    <RevisionButton
-                      revision={revision}
-                      isShown={revision === shown}
-                      isCurrent={revision === current}
-                      onClick={() => write({ revision: String(revision) })}
-                    />
-                  ),
-                },
-                {
-                  title: text.outcome,
-                  cell: ({ outcome }) =>
-                    outcome === undefined ? "–" : <Status state={outcome} label={m.states(outcome)} />,
-                },
-                { title: m.terms.author, cell: ({ author }) => author, wide: true },
-                { title: m.terms.reason, cell: ({ reason }) => reason ?? "–", wide: true },
-                { title: m.terms.time, cell: ({ created_at: at }) => <Time at={at} /> },
-                {
-                  title: m.terms.actions,
-                  cell: ({ revision }) =>
-                    canDeploy &&
-                    revision !== current && (
-                      <Button icon={Undo2} onClick={() => setTarget(revision)}>
-                        {m.common.rollBack}
-                      </Button>
-                    ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Panel>
-      {shown > 1 && <RevisionDiff deploymentKey={key} from={shown - 1} to={shown} title={text.changesOf(shown)} />}
-      {target !== undefined && (
-        <ConfirmDialog
-          title={text.rollBackTitle(key, target)}
-          action={m.common.rollBack}
-          withReason
-          onClose={() => setTarget(undefined)}
-          onConfirm={async (reason) => {
-            await call("rollBackDeployment", {
-              path: { key },
-              body: { revision: target, ...(reason && { reason }) },
-              ifMatch: deployment?.etag,
-            });
-            await refresh();
-            done(text.rolledBack(key, target));
-          }}
-        >
-          <p>{text.rollBackText}</p>
-          {current !== undefined && (
-            <RevisionDiff deploymentKey={key} from={current} to={target} title={text.changesFrom(current, target)} />
-          )}
-        </ConfirmDialog>
-      )}
-    </div>
+    <RevisionList
+      name={key}
+      revisions={revisions}
+      current={current}
+      columns={[
+        {
+          title: text.outcome,
+          cell: ({ outcome }) => (outcome === undefined ? "–" : <Status state={outcome} label={m.states(outcome)} />),
+        },
+      ]}
+      rollBackText={text.rollBackText}
+      renderDiff={(from, to) => <RevisionDiff deploymentKey={key} from={from} to={to} />}
+      onRollBack={async (body) => {
+        await call("rollBackDeployment", { path: { key }, body, ifMatch: deployment?.etag });
+        await refresh();
+        done(m.revisions.rolledBack(key, body.revision));
+      }}
+    />
   );
 }
 
@@ -113,19 +53,17 @@ function RevisionDiff({
   deploymentKey: key,
   from,
   to,
-  title,
 }: {
   readonly deploymentKey: string;
   readonly from: number;
   readonly to: number;
-  readonly title: string;
 }) {
   const diff = useQuery({
     queryKey: ["deployment", key, "diff", from, to],
     queryFn: ({ signal }) => fetchValue("diffDeployment", { path: { key }, query: { from, to }, signal }),
   });
   return (
-    <Panel title={title}>
+    <Panel title={m.revisions.changesFrom(from, to)}>
       <Loaded query={diff} rows={3}>
         {({ changes, resolved_changes: resolved }) => <Changes changes={[...changes, ...resolved]} />}
       </Loaded>

@@ -9,6 +9,7 @@ import { count, measured, number, percent } from "../../lib/format.ts";
 import { toneOf } from "../../lib/tone.ts";
 import { m } from "../../messages/en.ts";
 import { LinkButton } from "../../ui/button.tsx";
+import { ObjectLink } from "../../ui/object-link.tsx";
 import { PageHeader, Panel, Table } from "../../ui/page.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Notice, Status } from "../../ui/status.tsx";
@@ -139,11 +140,7 @@ function OverviewContent({ overview }: { readonly overview: Overview }) {
                 columns={[
                   {
                     title: m.terms.deployment,
-                    cell: ({ deployment_key: key }) => (
-                      <Link href={`/deployments/${encodeURIComponent(key)}`} className="font-medium hover:underline">
-                        {key}
-                      </Link>
-                    ),
+                    cell: ({ deployment_key: key }) => <ObjectLink list="deployments" name={key} />,
                   },
                   { title: m.terms.operation, cell: ({ kind }) => m.operationKinds(kind) },
                   {
@@ -283,9 +280,7 @@ function ClusterHealth() {
               {list.map(({ name, health }) => (
                 <li key={name} className="py-2.5 first:pt-0 last:pb-0">
                   <div className="flex items-center justify-between gap-2">
-                    <Link href={`/clusters/${encodeURIComponent(name)}`} className="font-medium hover:underline">
-                      {name}
-                    </Link>
+                    <ObjectLink list="clusters" name={name} />
                     <Status state={health.status} label={m.states(health.status)} />
                   </div>
                   <p className="num mt-0.5 text-sm text-ink-2">

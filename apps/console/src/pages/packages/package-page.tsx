@@ -1,17 +1,16 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Rocket, Trash2, Undo2 } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { Rocket, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation } from "wouter";
+import { useLocation } from "wouter";
 import { call, fetchValue } from "../../api/client.ts";
 import type { Package } from "../../api/contract.ts";
 import { useCan } from "../../api/session.ts";
 import { curl, oaas } from "../../lib/commands.ts";
 import { m } from "../../messages/en.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
-import { Changes } from "../../ui/changes.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { ObjectLink } from "../../ui/object-link.tsx";
 import { DataList, PageHeader, Panel, Table, Tabs } from "../../ui/page.tsx";
-import { RevisionButton } from "../../ui/revision-button.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Status, Tag } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -19,6 +18,7 @@ import { useToasts } from "../../ui/toast.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
 import { PackageDependencies } from "./dependencies.tsx";
 import { PackageEditor } from "./package-editor.tsx";
+import { PackageRevisions } from "./revisions-tab.tsx";
 
 const text = m.packages;
 const TABS = ["content", "edit", "revisions", "dependencies"] as const;
@@ -75,7 +75,7 @@ export default function PackagePage({ params }: { readonly params: Readonly<Reco
           <>
             {tab === "content" && <Content pkg={pkg} />}
             {tab === "edit" && <PackageEditor key={name} name={name} pkg={pkg} etag={etag} />}
-            {tab === "revisions" && <Revisions name={name} etag={etag} />}
+            {tab === "revisions" && <PackageRevisions name={name} etag={etag} />}
             {tab === "dependencies" && <PackageDependencies name={name} />}
           </>
         )}
@@ -145,11 +145,7 @@ function Content({ pkg }: { readonly pkg: Package }) {
                 columns={[
                   {
                     title: m.terms.deployment,
-                    cell: ({ key }) => (
-                      <Link href={`/deployments/${encodeURIComponent(key)}`} className="font-medium hover:underline">
-                        {key}
-                      </Link>
-                    ),
+                    cell: ({ key }) => <ObjectLink list="deployments" name={key} />,
                   },
                   {
                     title: m.terms.condition,
@@ -225,98 +221,5 @@ function Content({ pkg }: { readonly pkg: Package }) {
         )}
       </Panel>
     </div>
-  );
-}
-
-function Revisions({ name, etag }: { readonly name: string; readonly etag: string | undefined }) {
-  const revisions = useQuery({
-    queryKey: ["package", name, "revisions"],
-    queryFn: ({ signal }) => fetchValue("listPackageRevisions", { path: { name }, query: { limit: 50 }, signal }),
-  });
-  const [read, write] = useUrlState();
-  const [target, setTarget] = useState<number>();
-  const canDeploy = useCan("deployer");
-  const queries = useQueryClient();
-  const { done } = useToasts();
-  const newest = revisions.data?.[0]?.revision ?? 0;
-  const shown = Number(read("revision", String(newest)));
-  return (
-    <div className="space-y-4">
-      <Panel flush>
-        <Loaded query={revisions}>
-          {(list) => (
-            <Table
-              label={text.tabs.revisions}
-              rows={list}
-              keyOf={({ revision }) => String(revision)}
-              columns={[
-                {
-                  title: m.terms.revision,
-                  cell: ({ revision }) => (
-                    <RevisionButton
-                      revision={revision}
-                      isShown={revision === shown}
-                      isCurrent={revision === newest}
-                      onClick={() => write({ revision: String(revision) })}
-                    />
-                  ),
-                },
-                { title: m.terms.author, cell: ({ author }) => author, wide: true },
-                { title: m.terms.reason, cell: ({ reason }) => reason ?? "–", wide: true },
-                { title: m.terms.time, cell: ({ created_at: at }) => <Time at={at} /> },
-                {
-                  title: m.terms.actions,
-                  cell: ({ revision }) =>
-                    canDeploy &&
-                    revision !== newest && (
-                      <Button icon={Undo2} onClick={() => setTarget(revision)}>
-                        {m.common.rollBack}
-                      </Button>
-                    ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Panel>
-      {shown > 1 && <RevisionDiff name={name} from={shown - 1} to={shown} />}
-      {target !== undefined && (
-        <ConfirmDialog
-          title={m.deployment.rollBackTitle(name, target)}
-          action={m.common.rollBack}
-          withReason
-          onClose={() => setTarget(undefined)}
-          onConfirm={async (reason) => {
-            await call("rollBackPackage", {
-              path: { name },
-              body: { revision: target, ...(reason && { reason }) },
-              ifMatch: etag,
-            });
-            await Promise.all([
-              queries.invalidateQueries({ queryKey: ["package", name] }),
-              queries.invalidateQueries({ queryKey: ["packages"] }),
-            ]);
-            done(m.deployment.rolledBack(name, target));
-          }}
-        >
-          <p>{text.rollBackText}</p>
-          <RevisionDiff name={name} from={newest} to={target} />
-        </ConfirmDialog>
-      )}
-    </div>
-  );
-}
-
-function RevisionDiff({ name, from, to }: { readonly name: string; readonly from: number; readonly to: number }) {
-  const diff = useQuery({
-    queryKey: ["package", name, "diff", from, to],
-    queryFn: ({ signal }) => fetchValue("diffPackage", { path: { name }, query: { from, to }, signal }),
-  });
-  return (
-    <Panel title={m.deployment.changesFrom(from, to)}>
-      <Loaded query={diff} rows={3}>
-        {({ changes }) => <Changes changes={changes} />}
-      </Loaded>
-    </Panel>
   );
 }

@@ -1,7 +1,7 @@
 import { Minus, Plus } from "lucide-react";
-import { Link } from "wouter";
 import { percent } from "../../lib/format.ts";
 import { m } from "../../messages/en.ts";
+import { ObjectLink } from "../../ui/object-link.tsx";
 import { Panel, Table } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 
@@ -30,17 +30,13 @@ export function Candidates({
         columns={[
           {
             title: m.terms.cluster,
-            cell: ({ cluster }) => (
-              <Link href={`/clusters/${encodeURIComponent(cluster)}`} className="font-medium hover:underline">
-                {cluster}
-              </Link>
-            ),
+            cell: ({ cluster }) => <ObjectLink list="clusters" name={cluster} />,
           },
           {
             title: m.plan.chosen,
             cell: ({ chosen }) => (
               <Status
-                state={chosen ? "met" : "unknown"}
+                state={chosen ? "met" : "idle"}
                 tone={chosen ? "ok" : "idle"}
                 label={chosen ? m.plan.selected : m.plan.notSelected}
               />

@@ -6,6 +6,7 @@ import { Panel, Table } from "../../ui/page.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ConditionTable } from "./condition-table.tsx";
 
 const text = m.runtimes;
 /** Kubernetes Events are not in the event stream of the package manager. */
@@ -22,28 +23,7 @@ export function RuntimeConditions({ id, cluster }: { readonly id: string; readon
     <Loaded query={read}>
       {({ conditions, events }) => (
         <div className="space-y-4">
-          <Panel title={text.conditions} flush>
-            {conditions.length === 0 ? (
-              <Empty title={text.noConditions} />
-            ) : (
-              <Table
-                label={text.conditions}
-                rows={conditions}
-                keyOf={({ type }) => type}
-                columns={[
-                  { title: text.condition, cell: ({ type }) => <span className="font-medium">{type}</span> },
-                  { title: m.terms.state, cell: ({ status }) => <Status state={status} label={m.states(status)} /> },
-                  { title: text.since, cell: ({ last_transition_time: at }) => <Time at={at} /> },
-                  { title: m.terms.reason, wide: true, cell: ({ reason }) => reason },
-                  {
-                    title: m.terms.message,
-                    wide: true,
-                    cell: ({ message }) => <span className="text-ink-2">{message}</span>,
-                  },
-                ]}
-              />
-            )}
-          </Panel>
+          <ConditionTable conditions={conditions} />
           <Panel title={text.history} flush>
             {events.length === 0 ? (
               <Empty icon={History} title={text.noHistory} text={text.noHistoryText} />

@@ -35,7 +35,10 @@ export function RuntimePods({ runtime }: { readonly runtime: ClassRuntime }) {
                 rows={rows}
                 keyOf={({ name }) => name}
                 columns={[
-                  { title: m.runtimes.name, cell: ({ name }) => <span className="font-medium break-all">{name}</span> },
+                  {
+                    title: m.runtimes.name,
+                    cell: ({ name }) => <span className="font-medium wrap-anywhere">{name}</span>,
+                  },
                   { title: m.terms.function, wide: true, cell: ({ component }) => <Tag>{component}</Tag> },
                   {
                     title: m.terms.state,
@@ -51,7 +54,11 @@ export function RuntimePods({ runtime }: { readonly runtime: ClassRuntime }) {
                     ),
                   },
                   { title: m.runtimes.phase, wide: true, cell: ({ phase }) => phase },
-                  { title: text.node, wide: true, cell: ({ node }) => node ?? "–" },
+                  {
+                    title: text.node,
+                    wide: true,
+                    cell: ({ node }) => <span className="whitespace-nowrap">{node ?? "–"}</span>,
+                  },
                   { title: text.restarts, numeric: true, cell: ({ restarts }) => restarts },
                   { title: text.age, wide: true, cell: ({ created_at: at }) => <Time at={at} /> },
                   { title: text.output, cell: ({ component }) => <LogsLink runtime={runtime} component={component} /> },

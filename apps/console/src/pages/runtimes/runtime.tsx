@@ -19,6 +19,7 @@ import { Empty, Loaded } from "../../ui/states.tsx";
 import { Notice, Status, Tag } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
+import { ConditionTable } from "./condition-table.tsx";
 import { RuntimeConditions } from "./conditions-tab.tsx";
 import { RuntimeObjects } from "./objects-tab.tsx";
 import { RuntimePods } from "./pods-tab.tsx";
@@ -222,23 +223,7 @@ function Enforcement({ id, cluster }: { readonly id: string; readonly cluster: s
     <Loaded query={report}>
       {({ conditions, states, decisions }) => (
         <div className="space-y-4">
-          <Panel title={text.conditions} flush>
-            <Table
-              label={text.conditions}
-              rows={conditions}
-              keyOf={({ type }) => type}
-              columns={[
-                { title: text.condition, cell: ({ type }) => <span className="font-medium">{type}</span> },
-                { title: m.terms.state, cell: ({ status }) => <Status state={status} label={m.states(status)} /> },
-                { title: m.terms.reason, cell: ({ reason }) => reason },
-                {
-                  title: m.terms.message,
-                  wide: true,
-                  cell: ({ message }) => <span className="text-ink-2">{message}</span>,
-                },
-              ]}
-            />
-          </Panel>
+          <ConditionTable conditions={conditions} />
           <Panel title={text.states} flush>
             {states.length === 0 ? (
               <Empty title={text.noEnforcement} text={text.noEnforcementText} />
