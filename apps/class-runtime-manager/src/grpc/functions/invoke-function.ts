@@ -42,7 +42,7 @@ export async function invokeFunction(
   if (!deps.isAllowed) {
     throw failedPrecondition(
       subject,
-      "invocations through the control plane are disabled in this cluster: set OPRC_CRM_FEATURES_INVOKE=true and apply deploy/class-runtime-manager/invoke, or call the function from inside the cluster",
+      "invocations through the control plane are disabled in this cluster: set permissions.invoke=true in the chart of the class runtime manager (without Helm OPRC_CRM_FEATURES_INVOKE=true, and apply deploy/class-runtime-manager/invoke), or call the function from inside the cluster",
     );
   }
   const { method, path } = checkRequest(request);

@@ -246,7 +246,7 @@ export const deployments = buildRouteMap({
       flags: {
         cluster: clusterFlag,
         yes: yesFlag,
-        wait: booleanFlag("wait until it is deleted in all clusters"),
+        wait: booleanFlag("wait until every cluster has accepted the deletion"),
         timeout: timeoutFlag,
       },
       aliases: { y: "yes" },
