@@ -25,6 +25,7 @@ const STEADY_REASONS = new Set(["Available", "FunctionReady", "OdgmReady", "Temp
 /** The parts of the pods and conditions of a class runtime that differ between runs. */
 interface Inspection {
   readonly pods: readonly { readonly component: string; readonly node: string }[];
+  readonly conditions: readonly { readonly type: string }[];
   readonly events: readonly { readonly reason: string; readonly message: string }[];
 }
 
@@ -112,12 +113,11 @@ describeWith(["chromium"], "the console", () => {
     events: { absent: "main section:last-of-type > :nth-child(2)" },
     lab: { absent: "main section:last-of-type > :nth-child(2)" },
     enforcement: { text: "main td:nth-child(n + 3)", absent: "main section:last-of-type > :nth-child(2)" },
-    conditions: { text: "main section:first-of-type tr:nth-child(6) td:last-child" },
     clusters: { text: "main td:is(:nth-child(4), :nth-child(5), :nth-child(6))" },
     cluster: { text: "main section + section dd, main td:nth-child(n + 4)" },
   };
 
-  /** Shows pods by node, and of the events only those of the start, in one order: those of measurements come and go. */
+  /** Shows pods by node, and of conditions and events only those of the start, in one order: measurements come and go. */
   async function fixOrder(page: Page): Promise<void> {
     const change = (path: string, changed: (answer: Inspection) => object): Promise<unknown> =>
       page.route(`**/class-runtimes/*/${path}*`, async (route) => {
@@ -126,12 +126,14 @@ describeWith(["chromium"], "the console", () => {
         await route.fulfill({ response, json: { ...answer, ...changed(answer) } });
       });
     await change("pods", ({ pods }) => ({ pods: sortedBy(pods, ({ component, node }) => component + node) }));
-    await change("conditions", ({ events }) => ({
-      events: sortedBy(
-        events.filter(({ reason }) => STEADY_REASONS.has(reason)),
-        ({ reason, message }) => reason + message,
-      ),
-    }));
+    await change("conditions", ({ conditions, events }) => {
+      const steady = events.filter(({ reason }) => STEADY_REASONS.has(reason));
+      const byText = new Map(steady.map((event) => [event.reason + event.message, event]));
+      return {
+        conditions: conditions.filter(({ type }) => !type.startsWith("Nfr")),
+        events: sortedBy([...byText.values()], ({ reason, message }) => reason + message),
+      };
+    });
   }
 
   describe("a page", () => {
