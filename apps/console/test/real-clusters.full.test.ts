@@ -65,6 +65,10 @@ describeWith(["kubernetes", "etcd", "kwok", "chromium"], "the console on real cl
     await page.getByRole("link", { name: "Lab" }).click();
     await page.getByRole("button", { name: "Restore everything" }).click();
     await page.getByText("1 fault injected").waitFor({ state: "detached", ...PATIENCE });
+    // A plan that is made before the cluster is healthy again is outdated when it is applied.
+    await eventually(async () => expect(await statusOf("journey")).toMatchObject({ condition: "Running" }), {
+      timeoutMs: PATIENCE.timeout,
+    });
 
     await page.goto("/plan?deployment=journey");
     await page.getByLabel("Availability (%)").fill("90");
