@@ -14,7 +14,7 @@ import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { NOOP_CONTEXT, NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
 import { bindService, listenOnePort, RpcChannel, RpcServer, type OnePort } from "@oaas/rpc";
-import { describeOnTarget, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually, holdTimer } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp, type AppPorts, type RunningApp } from "../src/app.ts";
 import { crmConfig } from "../src/config.ts";
@@ -245,6 +245,30 @@ describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => 
     second.close();
     expect(other?.items.map(({ id }) => id)).toEqual(main?.items.map(({ id }) => id));
     expect((await fetch(`http://127.0.0.1:${app.grpcPort}/healthz`)).status).toBe(200);
+  });
+
+  test("serves calls during the shutdown delay, and is not ready", async () => {
+    const delay = holdTimer(47_000);
+    const config = ports.reread();
+    const access = loadAccess({ env: {}, kubeconfig: fixture.cluster.kubeconfig });
+    const other = await startApp(
+      { ...config, server: { ...config.server, shutdownDelayMs: 47_000 } },
+      { ...ports, ambient: delay.ambient, identity: "other", transport: createUndiciTransport(access, realAmbient) },
+    );
+    await other.ready;
+    const toOther = new RpcChannel({ name: "crm", address: `127.0.0.1:${other.port}`, clock: realAmbient.clock });
+    const closed = other.close();
+    await eventually(() => delay.isHeld());
+
+    const ready = await fetch(`http://127.0.0.1:${other.port}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ reasons: ["the process is stopping"] });
+    await toOther.client(DeploymentService).listClassRuntimes({});
+
+    delay.fire();
+    await closed;
+    await expect(fetch(`http://127.0.0.1:${other.port}/readyz`)).rejects.toThrow();
+    toOther.close();
   });
 
   describe("Kubernetes calls end with the gRPC call", () => {

@@ -1,23 +1,7 @@
 import { Agent, request } from "node:http";
-import { realAmbient } from "@oaas/foundation/real";
-import { eventually } from "@oaas/testkit";
+import { eventually, holdTimer } from "@oaas/testkit";
 import { expect, test } from "vitest";
 import { startPm } from "./running-pm.ts";
-
-/** The real timers, except that a timer of the given delay fires when the test says so. */
-function holdTimer(heldMs: number) {
-  let fire: (() => void) | undefined;
-  const after: typeof realAmbient.timers.after = (delayMs, run) => {
-    if (delayMs !== heldMs) return realAmbient.timers.after(delayMs, run);
-    fire = run;
-    return { cancel: () => (fire = undefined) };
-  };
-  return {
-    ambient: { ...realAmbient, timers: { ...realAmbient.timers, after } },
-    isHeld: () => fire !== undefined,
-    fire: () => fire?.(),
-  };
-}
 
 test("serves requests during the shutdown delay, each as the last one of its connection, and is not ready", async () => {
   const delay = holdTimer(47_000);

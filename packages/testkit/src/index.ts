@@ -31,6 +31,7 @@ export {
   untilReady,
 } from "@oaas/real-components";
 export { describeWith } from "./describe-with.ts";
+export { holdTimer, type HeldTimer } from "./held-timer.ts";
 export { describeOnNodes } from "./kubernetes/describe-on-nodes.ts";
 export { sweepSize } from "./sweep-size.ts";
 export { startEtcd, type EtcdOptions, type EtcdUnderTest } from "./etcd/start-etcd.ts";
