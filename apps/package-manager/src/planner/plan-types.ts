@@ -230,7 +230,9 @@ export interface ShardAssignment {
 }
 
 /** The object data grid of a deployment over all its clusters. */
-export interface PlannedOdgm extends Required<Omit<OdgmSpec, "shardType" | "nodeIds" | "allowLayoutChange">> {
+export interface PlannedOdgm extends Required<
+  Omit<OdgmSpec, "shardType" | "nodeIds" | "allowLayoutChange" | "allowRestart">
+> {
   /** If absent, each class runtime manager derives the same type from the shared content. */
   readonly shardType?: ShardType;
   readonly nodeIds: Readonly<Record<string, readonly number[]>>;

@@ -12,6 +12,7 @@ export * from "../gen/deployment_types_pb.ts";
 export * from "../gen/explanation_pb.ts";
 export * from "../gen/health_pb.ts";
 export * from "../gen/inspection_pb.ts";
+export * from "../gen/state_store_pb.ts";
 export * from "../gen/package_pb.ts";
 export * from "../gen/runtime_pb.ts";
 export * from "../gen/topology_pb.ts";

@@ -154,6 +154,7 @@ const odgm = model<OdgmSpec>(
     shardType: oneOf(ShardType),
     log: text,
     allowLayoutChange: fc.boolean(),
+    allowRestart: fc.boolean(),
   },
 );
 const telemetry = model<TelemetryConfig>(

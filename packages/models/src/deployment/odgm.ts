@@ -14,6 +14,8 @@ export interface OdgmSpec {
   /** Node ids by cluster; the planner chooses if empty. */
   readonly nodeIds: Readonly<Record<ClusterName, readonly number[]>>;
   readonly log?: string;
-  /** Allows a change of collections, partitions or shard type that makes stored objects unreachable. */
+  /** Allows a change of collections, partitions, copies, shard type or nodes that loses stored objects. */
   readonly allowLayoutChange?: boolean;
+  /** Allows a restart of the state store that loses objects, and restarts it for settings that wait for one. */
+  readonly allowRestart?: boolean;
 }

@@ -55,6 +55,10 @@ export interface ClusterHealth {
   readonly measurement?: AvailabilityMeasurement;
   /** Absent if the cluster does not report what it offers, as managers of earlier releases. */
   readonly offer?: ClusterOffer;
+  /** Clusters with the same data plane network replicate objects to each other; absent: a network of its own. */
+  readonly dataPlaneNetwork?: string;
+  /** Whether the state store keeps objects on volumes. */
+  readonly persistentState?: boolean;
   /** Whether the manager can be given the namespace of a unit; absent if it cannot. */
   readonly acceptsNamespace?: boolean;
   /** Namespaces that the manager serves; empty or absent: all. */

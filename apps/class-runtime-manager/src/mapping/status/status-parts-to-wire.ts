@@ -83,6 +83,21 @@ export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_clust
       reason: one.reason ?? "",
       message: one.message ?? "",
       lastChecked: one.last_checked,
+      writable: one.writable,
+      missingShards: (one.missing_shards ?? []).map(({ node_id: nodeId, collection, partition }) => ({
+        nodeId: BigInt(nodeId),
+        collection,
+        partition,
+      })),
+      restart:
+        one.restart === undefined
+          ? undefined
+          : {
+              state: one.restart.state,
+              reason: one.restart.reason,
+              message: one.restart.message,
+              nodes: (one.restart.nodes ?? []).map(BigInt),
+            },
     }),
   );
 }

@@ -64,6 +64,8 @@ export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader)
             max_trigger_depth: wire.events.maxTriggerDepth,
             trigger_timeout_ms: wire.events.triggerTimeoutMs,
           }),
+    allow_layout_change: wire.allowLayoutChange,
+    allow_restart: wire.allowRestart,
   } satisfies EveryField<Omit<OdgmInput, NotOnWire>>);
 }
 
@@ -143,6 +145,8 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
               maxTriggerDepth: events.max_trigger_depth,
               triggerTimeoutMs: events.trigger_timeout_ms,
             }),
+      allowLayoutChange: odgm.allow_layout_change,
+      allowRestart: odgm.allow_restart,
     } satisfies EveryField<OdgmConfig>),
   );
 }

@@ -150,6 +150,8 @@ const odgm = sparse({
       triggerTimeoutMs: optional(positive),
     } satisfies EveryField<OdgmEventConfig>),
   ),
+  allowLayoutChange: optional(fc.boolean()),
+  allowRestart: optional(fc.boolean()),
 } satisfies EveryField<OdgmConfig>);
 
 const unit = sparse({

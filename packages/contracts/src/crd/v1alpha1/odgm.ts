@@ -91,15 +91,16 @@ const functionRoute = z.object({
 
 const shardAssignment = withRules(
   z.object({
-    primary: odgmId.optional().describe("Shard id of the primary."),
+    primary: odgmId.optional().describe("Node id of the first replica, which creates the shard; or its shard id."),
     replica: z.array(odgmId).max(MAX_COPIES).optional().describe("Node ids of the replicas."),
     shard_ids: z.array(odgmId).max(MAX_COPIES).optional().describe("Shard ids, one per replica."),
   }),
   {
-    cel: "!has(self.primary) || !has(self.shard_ids) || self.primary in self.shard_ids",
-    message: "primary must be one of shard_ids",
+    cel: "!has(self.primary) || !has(self.shard_ids) || self.primary in self.shard_ids || (has(self.replica) && self.primary in self.replica)",
+    message: "primary must be one of replica or shard_ids",
     at: "primary",
-    holds: ({ primary, shard_ids: ids }) => primary === undefined || ids === undefined || ids.includes(primary),
+    holds: ({ primary, replica, shard_ids: ids }) =>
+      primary === undefined || ids === undefined || ids.includes(primary) || replica?.includes(primary) === true,
   },
 );
 
@@ -139,6 +140,18 @@ export const odgmConfig = withRules(
     options: stringMap.optional().describe("Options passed to the state store."),
     log: text.optional().describe("Log filter of the state store, e.g. info,openraft=warn."),
     event_processing: eventProcessing.optional().describe("Event triggers on state changes."),
+    allow_layout_change: z
+      .boolean()
+      .optional()
+      .describe(
+        "Allows a running class to change its collections, partitions, copies, shard type or nodes. Stored objects are lost.",
+      ),
+    allow_restart: z
+      .boolean()
+      .optional()
+      .describe(
+        "Allows a restart of the state store that loses objects, and restarts it for settings that wait for one.",
+      ),
   }),
   onlyOneOf("replica_count", "replication_factor"),
 );
@@ -157,6 +170,38 @@ export const odgmClusterStatus = z.object({
   reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
   message: text.optional().describe("Human-readable message."),
   last_checked: timestamp.optional().describe("Time of the last check."),
+  writable: z.boolean().optional().describe("Whether the last write to every partition was acknowledged."),
+  missing_shards: z
+    .array(
+      z.object({
+        node_id: odgmId.describe("Node that lacks the shard."),
+        collection: z.string().max(253).describe("Collection."),
+        partition: z.int().min(0).describe("Partition."),
+      }),
+    )
+    .max(64)
+    .optional()
+    .describe("Shards that are assigned to a node of this cluster and that it does not have."),
+  restart: z
+    .object({
+      state: z
+        .enum(["Pending", "Refused", "WaitingForTurn", "Restarting"])
+        .describe(
+          "Pending: settings wait for the next restart. Refused: a restart would lose objects. WaitingForTurn: members in other clusters come first. Restarting: one member after the other.",
+        ),
+      reason: z.string().max(64).describe("Machine-readable reason, e.g. RoutesChanged or ShardMissing."),
+      message: text.describe("Human-readable message, with the fix."),
+      nodes: z.array(odgmId).max(MAX_COPIES).optional().describe("Nodes that still have to restart."),
+    })
+    .optional()
+    .describe("Why the state store restarts, or should; absent when it need not."),
+  configuration: z
+    .object({
+      digest: z.string().max(64).describe("Digest of the settings that are read at start."),
+      since: timestamp.describe("Time of their last change; nodes that started earlier do not have them."),
+    })
+    .optional()
+    .describe("Settings that nodes read when they start: routes, log filter and peers."),
   capabilities: setList(z.string().max(64), 32).optional().describe("Reported capabilities."),
   active_nodes: keyedList(
     z.object({

@@ -10,6 +10,7 @@ import { file_grpc_reflection_v1_reflection } from "../../gen/grpc/reflection/v1
 import { file_grpc_reflection_v1alpha_reflection } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { file_health } from "../../gen/health_pb.ts";
 import { file_inspection } from "../../gen/inspection_pb.ts";
+import { file_state_store } from "../../gen/state_store_pb.ts";
 import { file_oprc_data } from "../../gen/oprc-data_pb.ts";
 import { file_oprc_invoke } from "../../gen/oprc-invoke_pb.ts";
 import { file_oprc_route } from "../../gen/oprc-route_pb.ts";
@@ -34,6 +35,7 @@ export const FILE_DESCRIPTORS: readonly DescFile[] = [
   file_topology,
   file_inspection,
   file_oprc_data,
+  file_state_store,
   file_oprc_invoke,
   file_oprc_route,
   file_grpc_health_v1_health,

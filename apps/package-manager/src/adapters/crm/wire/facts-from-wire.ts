@@ -42,6 +42,8 @@ export function healthFromWire(
     zeroScaleTemplates: zeroScaleTemplates(wire),
     measurement: measurementFromWire(wire.availabilityMeasurement),
     offer: offerFromWire(wire),
+    dataPlaneNetwork: nonEmpty(wire.dataPlaneNetwork),
+    persistentState: wire.persistentState,
     ...namespacesFromWire(wire),
   });
 }

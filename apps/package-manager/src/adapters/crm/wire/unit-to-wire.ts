@@ -202,7 +202,7 @@ function odgmToWire(
     envNodeIds: mapValues(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
     odgmNodeId: own === undefined ? undefined : BigInt(own),
     collectionAssignments: mapValues(odgm.assignments, assignmentsToWire),
-  } satisfies EveryField<Omit<OdgmConfig, "options" | "events">> &
+  } satisfies EveryField<Omit<OdgmConfig, "options" | "events" | "allowLayoutChange" | "allowRestart">> &
     EveryField<Omit<PlannedOdgm, "nodeIds" | "assignments">>);
 }
 

@@ -93,6 +93,16 @@ const clusterHealth = resource<Omit<ClusterHealth, "measurement" | "offer">>()({
     "Namespaces that it rejects although it serves all; absent if there are none.",
     array(string()),
   ),
+  dataPlaneNetwork: optionalField(
+    "data_plane_network",
+    "Clusters with the same value replicate objects to each other; absent: a network of its own.",
+    string(),
+  ),
+  persistentState: optionalField(
+    "persistent_state",
+    "Whether the state store keeps objects on volumes; absent when not reported.",
+    boolean(),
+  ),
 });
 
 /** Reads the health of a cluster from a response. */

@@ -54,7 +54,12 @@ export const odgmSpec = resource<OdgmSpec>()({
   log: optional("log", "Log filter of the state store processes.", string()),
   allowLayoutChange: optional(
     "allow_layout_change",
-    "Allows a running class to change its collections, partition_count or shard_type. Objects that are already stored become unreachable.",
+    "Allows a running class to change its collections, partitions, copies, shard type, clusters or nodes. Objects that are already stored are lost.",
+    boolean(),
+  ),
+  allowRestart: optional(
+    "allow_restart",
+    "Allows a restart of the state store that loses objects, and restarts it for settings that wait for one.",
     boolean(),
   ),
 });
