@@ -229,6 +229,7 @@ function createControllers(
     ambient,
     namespaces: watchedNamespaces(namespaces),
     ...(config.features.createNamespaces ? { environmentsNamespace: namespaces.fallback } : {}),
+    ...(config.k8s.routerNamespace === undefined ? {} : { routerNamespace: config.k8s.routerNamespace }),
     facts: configuredFacts(config),
     identity,
     concurrency: config.limits.concurrency,

@@ -86,6 +86,13 @@ const variables = {
       .string()
       .optional()
       .doc("Context of the kubeconfig. Default: the current context."),
+    routerNamespace: env("OPRC_CRM_ROUTER_NAMESPACE")
+      .string()
+      .optional()
+      .doc(
+        "Namespace whose routers (Services with the labels app=router and platform=oaas) all classes use, besides those in their own namespace. The manager must be able to list and watch Services there.",
+      )
+      .example("oaas-system"),
     clusterDomain: env("OPRC_CRM_CLUSTER_DOMAIN").string().default("cluster.local").doc("DNS domain of the cluster."),
   },
   features: {

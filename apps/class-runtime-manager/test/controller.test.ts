@@ -7,6 +7,7 @@ import type { ClassManager } from "../src/controller/class-manager.ts";
 import { ControllerFixture } from "./support/controller-fixture.ts";
 
 const NAMESPACE = "classes";
+const ROUTER_NAMESPACE = "data-plane";
 
 describeOnTarget("controllers on a cluster", { needs: ["kubectl"] }, () => {
   let fixture: ControllerFixture;
@@ -15,7 +16,12 @@ describeOnTarget("controllers on a cluster", { needs: ["kubectl"] }, () => {
 
   const startManager = async (identity: string): Promise<void> => {
     meter = createRecordingMeter();
-    crm = await fixture.startController({ namespaces: [NAMESPACE], identity, meter });
+    crm = await fixture.startController({
+      namespaces: [NAMESPACE],
+      routerNamespace: ROUTER_NAMESPACE,
+      identity,
+      meter,
+    });
   };
   const kubectl = (args: readonly string[], stdin?: string): Promise<string> => fixture.kubectl(args, stdin);
   const get = <T extends KubeObject>(kind: string, name: string): Promise<T | undefined> =>
@@ -55,7 +61,7 @@ describeOnTarget("controllers on a cluster", { needs: ["kubectl"] }, () => {
 
   beforeAll(async () => {
     fixture = await ControllerFixture.start();
-    await fixture.kubectl(`create namespace ${NAMESPACE}`);
+    for (const namespace of [NAMESPACE, ROUTER_NAMESPACE]) await fixture.kubectl(`create namespace ${namespace}`);
     await startManager("test");
   });
   afterAll(() => fixture.close());
@@ -274,23 +280,35 @@ describeOnTarget("controllers on a cluster", { needs: ["kubectl"] }, () => {
     expect(events).toContain("TemplateMissing call-for-misconfigured\n");
   });
 
-  test("reports the routers of its pods, and that telemetry has no endpoint", async () => {
-    await apply({
+  test("reports the routers of its pods, also those of the router namespace, and that telemetry has no endpoint", async () => {
+    const router = (name: string, labels: object): object => ({
       apiVersion: "v1",
       kind: "Service",
-      metadata: { name: "router", labels: { app: "router", platform: "oaas" } },
+      metadata: { name, labels },
       spec: { ports: [{ name: "zenoh", port: 17_447 }] },
     });
+    const labels = { app: "router", platform: "oaas" };
+    await apply(router("router", labels));
     await apply(classRuntime("observed", ["f"], { telemetry: { enabled: true } }));
+    const own = { service: "router", port: 17_447 };
+    const reports = (routers: readonly object[]): Promise<unknown> =>
+      eventually(async () => expect((await runtime("observed"))?.routers).toEqual(routers), {
+        timeoutMs: 60_000,
+        what: "routers in the status",
+      });
+    await reports([own]);
+    await fixture.apply(ROUTER_NAMESPACE, router("shared", labels), router("shared-pods", { app: "router" }));
+    await reports([own, { service: `shared.${ROUTER_NAMESPACE}.svc.cluster.local`, port: 17_447 }]);
+    await fixture.kubectl(`delete service shared -n ${ROUTER_NAMESPACE}`);
+    await reports([own]);
     await eventually(
       async () => {
         const status = await runtime("observed");
-        expect(status?.routers).toEqual([{ service: "router", port: 17_447 }]);
         expect(status?.conditions).toContainEqual(
           expect.objectContaining({ type: "TelemetryConfigured", status: "False", reason: "NoEndpoint" }),
         );
       },
-      { timeoutMs: 60_000, what: "routers and telemetry in the status" },
+      { timeoutMs: 60_000, what: "telemetry in the status" },
     );
   });
 });

@@ -527,7 +527,11 @@ describeOnTarget("permissions of the service account in deploy/", { needs: ["kub
   });
 
   describe("role bindings in single namespaces", () => {
-    const LIST = { OPRC_CRM_K8S_NAMESPACE: "left,right", OPRC_CRM_LEADER_ELECTION_NAMESPACE: "oaas-system" };
+    const LIST = {
+      OPRC_CRM_K8S_NAMESPACE: "left,right",
+      OPRC_CRM_LEADER_ELECTION_NAMESPACE: "oaas-system",
+      OPRC_CRM_ROUTER_NAMESPACE: "oaas-system",
+    };
     beforeAll(async () => {
       await kubectl("delete clusterrolebinding oprc-crm");
       for (const namespace of ["left", "right"]) {

@@ -14,6 +14,7 @@ const MANAGED = [
   "OPRC_CRM_METRICS_PORT",
   "OPRC_CRM_METRICS_HOST",
   "OPRC_CRM_K8S_NAMESPACE",
+  "OPRC_CRM_ROUTER_NAMESPACE",
   "OPRC_CRM_KUBECONFIG",
   "OPRC_CRM_KUBE_CONTEXT",
   "OPRC_CRM_FEATURES_INVOKE",
@@ -58,6 +59,13 @@ export function classRuntimeManagerChart(root: string): Chart {
       namespaces: group("Namespaces whose classes the manager serves.", {
         all: flag("Serves all namespaces except system namespaces.", true),
         list: list("Served namespaces, if not all. They must exist.", { type: "string", minLength: 1 }),
+      }),
+      routers: group("Routers of the data plane.", {
+        namespace: text(
+          "Namespace whose routers all classes use, besides those in their own namespace. Default: the namespace of the release.",
+          "",
+          { pattern: "^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$" },
+        ),
       }),
       permissions: group("Optional permissions.", {
         invoke: flag("Allows `oaas invoke`, through the proxy of Services. Not for production.", false),

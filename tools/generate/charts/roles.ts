@@ -4,6 +4,10 @@ import { parse, parseAllDocuments, stringify, type Document } from "yaml";
 
 const HEADER = "{{- /* Generated from deploy/class-runtime-manager by `npm run generate`. Do not edit. */}}\n";
 
+/** The role and binding in the namespace of routers, which can be another one than that of the release. */
+const ROUTERS = "oprc-crm-routers";
+const ROUTER_NAMESPACE = "{{ .Values.routers.namespace | default .Release.Namespace }}";
+
 /** The optional permissions: the Kustomize component, and the value of the chart that selects it. */
 const COMPONENTS = [
   { folder: "create-namespaces", condition: ".Values.permissions.createNamespaces" },
@@ -76,10 +80,14 @@ function part(document: Document.Parsed, added: readonly AddedRule[]): string {
         `\n  name: ${metadata.name}\n`,
         `\n  name: ${metadata.name}\n  labels:\n    {{- include "oprc-crm.labels" . | nindent 4 }}\n`,
       );
+  const placed =
+    metadata.name === ROUTERS
+      ? labelled.replace(`\n  name: ${ROUTERS}\n`, `\n  name: ${ROUTERS}\n  namespace: ${ROUTER_NAMESPACE}\n`)
+      : labelled;
   return rules.reduce(
     (text, { condition, rule }) =>
       `${text}  {{- if ${condition} }}\n${indent(stringify([rule], { lineWidth: 0 }), 2)}  {{- end }}\n`,
-    labelled,
+    placed,
   );
 }
 

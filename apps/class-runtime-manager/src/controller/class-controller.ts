@@ -23,6 +23,7 @@ import { OWNER_LABEL } from "../templates/index.ts";
 import { crmMetrics } from "../telemetry.ts";
 import { classLogFields } from "./reconcile/log-fields.ts";
 import { classTrace } from "./reconcile/class-trace.ts";
+import type { RouterServices } from "./cluster/cluster-facts.ts";
 import type { PodView } from "./cluster/pod-view.ts";
 import { OwnWrites } from "./reconcile/own-writes.ts";
 import type { ReconcileDeps } from "./reconcile/reconcile-deps.ts";
@@ -44,7 +45,7 @@ export interface ClassControllerDeps {
   readonly concurrency: number;
   readonly shared: Omit<ReconcileDeps<KubeObject>, "classKind" | "informer" | "ownWrites" | "unconfirmed">;
   readonly kinds: ServedKinds;
-  readonly routers: InformerView<KubeObject>;
+  readonly routers: RouterServices;
   readonly templateUsers: TemplateUsers;
   readonly odgmHealth: OdgmHealth | undefined;
 }
@@ -127,6 +128,8 @@ function watchSources<T extends KubeObject>(
     [...informer.cache.list(metadata.namespace)].map(keyOf);
   const inEnvironment = (object: KubeObject): ObjectKey[] =>
     templateSources.isShared(object.metadata.namespace) ? all() : inNamespace(object);
+  const ofRouter = (object: KubeObject): ObjectKey[] =>
+    object.metadata.namespace === routers.sharedNamespace ? all() : inNamespace(object);
   return [
     own(informer, {
       when: anyOf(specChanged, annotationsChanged, enforcementChanged(classKind)),
@@ -136,7 +139,7 @@ function watchSources<T extends KubeObject>(
     podSource(pods, informer),
     mapped(templateSources.environments, inEnvironment, { when: specChanged, priority: PRIORITY.low }),
     mapped(templateSources.templates, inNamespace, { when: specChanged, priority: PRIORITY.low }),
-    mapped(routers, inNamespace, { priority: PRIORITY.low }),
+    mapped(routers.view, ofRouter, { priority: PRIORITY.low }),
     kinds.source(all),
     ...(odgmHealth ? [odgmHealth.source(classKind.name)] : []),
     quotas.admittedSource(classKind.name),

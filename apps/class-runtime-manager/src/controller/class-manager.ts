@@ -52,6 +52,8 @@ export interface ClassManagerOptions {
   readonly namespaces: readonly string[] | undefined;
   /** Namespaces without EnvironmentConfigs use those of this namespace; absent if they have none. */
   readonly environmentsNamespace?: string;
+  /** Namespace whose routers all classes use, besides those in their own namespace. */
+  readonly routerNamespace?: string;
   readonly facts: ConfiguredFacts;
   /** Identity in leases and events. */
   readonly identity: string;
@@ -108,7 +110,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const children = new ChildCache(informers, namespaces);
   const templateSources = new TemplateSources(informers, namespaces, options.environmentsNamespace);
   const pods = new PodView(client, informers, namespaces);
-  const facts = new FactsReader(options.facts, children, informers, namespaces);
+  const facts = new FactsReader(options.facts, children, informers, namespaces, options.routerNamespace);
   const events = new EventRecorder({
     client: actingClient,
     ambient,

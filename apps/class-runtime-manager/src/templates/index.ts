@@ -16,6 +16,7 @@ export {
 export { type Owner, type RenderInput, type StoredLayout } from "../rendering/model/render-input.ts";
 export { type Template, type TemplateScore } from "./template.ts";
 export {
+  clusterDomainOf,
   type Capabilities,
   type ClusterFacts,
   type Environment,

@@ -60,7 +60,8 @@ function addClass(graph: Graph, cluster: string, object: ClassRuntime): void {
   const routers = (status.routers ?? []).map(({ service, port }) =>
     graph.addNode(
       "router",
-      `${metadata.namespace ?? ""}/${service}:${port}`,
+      // The host of a router in another namespace names that namespace, so that its classes share one node.
+      service.includes(".") ? `${service}:${port}` : `${metadata.namespace ?? ""}/${service}:${port}`,
       "healthy",
       { service, port: `${port}` },
       id,

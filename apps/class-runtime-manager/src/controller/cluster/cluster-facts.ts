@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import { resourceType, type InformerPool, type InformerView } from "@oaas/kube-runtime";
-import type { ClusterFacts, Router } from "../../templates/index.ts";
+import { clusterDomainOf, type ClusterFacts, type Router } from "../../templates/index.ts";
 import { waitImageOf, type CrmConfig } from "../../config.ts";
 import type { ChildCache } from "../children/child-cache.ts";
 
@@ -54,9 +54,17 @@ const SERVICES = resourceType<Service>({
 /** Default Zenoh port of a router Service without ports. */
 const ZENOH_PORT = 17_447;
 
+/** The Services of routers. */
+export interface RouterServices {
+  readonly view: InformerView<KubeObject>;
+  /** The namespace whose routers all classes use; absent when classes use those in their own namespace only. */
+  readonly sharedNamespace: string | undefined;
+}
+
 /** Reads the current facts of the cluster: capabilities and routers change at run time. */
 export class FactsReader {
-  readonly routers: InformerView<Service>;
+  readonly routers: RouterServices;
+  readonly #services: InformerView<Service>;
   readonly #configured: ConfiguredFacts;
   readonly #children: ChildCache;
 
@@ -65,11 +73,14 @@ export class FactsReader {
     children: ChildCache,
     pool: InformerPool,
     namespaces: readonly string[] | undefined,
+    routerNamespace: string | undefined,
   ) {
     this.#configured = configured;
     this.#children = children;
     const selection = { labelSelector: "app=router,platform=oaas" };
-    this.routers = pool.view(SERVICES, namespaces, selection, { isOptional: true });
+    const watched = namespaces && [...new Set([...namespaces, ...optional(routerNamespace)])];
+    this.#services = pool.view(SERVICES, watched, selection, { isOptional: true });
+    this.routers = { view: this.#services, sharedNamespace: routerNamespace };
   }
 
   read(namespace: string): ClusterFacts {
@@ -77,9 +88,7 @@ export class FactsReader {
       this.#children.isServed({ group, version, kind });
     return {
       ...this.#configured,
-      routers: [...this.routers.cache.list(namespace)]
-        .map(routerOf)
-        .toSorted((a, b) => a.service.localeCompare(b.service)),
+      routers: this.#routersFor(namespace),
       capabilities: {
         knative: isServed("serving.knative.dev", "v1", "Service"),
         horizontalPodAutoscaler: isServed("autoscaling", "v2", "HorizontalPodAutoscaler"),
@@ -93,9 +102,27 @@ export class FactsReader {
       },
     };
   }
+
+  /** The routers in the namespace of a class and in the namespace of routers. */
+  #routersFor(namespace: string): Router[] {
+    const { sharedNamespace } = this.routers;
+    return [...new Set([namespace, ...optional(sharedNamespace)])]
+      .flatMap((place) => [...this.#services.cache.list(place)])
+      .map((service) => routerOf(service, namespace, clusterDomainOf(this.#configured)))
+      .toSorted((a, b) => a.service.localeCompare(b.service));
+  }
 }
 
-function routerOf({ metadata, spec }: Stored<Service>): Router {
+function optional<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}
+
+/** The address of a router for the pods of a namespace. */
+function routerOf({ metadata, spec }: Stored<Service>, namespace: string, clusterDomain: string): Router {
   const ports = spec?.ports ?? [];
-  return { service: metadata.name, port: (ports.find(({ name }) => name === "zenoh") ?? ports[0])?.port ?? ZENOH_PORT };
+  const { name, namespace: place } = metadata;
+  return {
+    service: place === namespace ? name : `${name}.${place}.svc.${clusterDomain}`,
+    port: (ports.find((port) => port.name === "zenoh") ?? ports[0])?.port ?? ZENOH_PORT,
+  };
 }

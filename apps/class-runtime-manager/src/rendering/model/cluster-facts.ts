@@ -30,8 +30,9 @@ export interface Features {
 /** What enforcement may change. off: nothing. basic: replicas. full: all dimensions. */
 export type EnforcementLevel = "off" | "basic" | "full";
 
-/** A Zenoh router found in the namespace. */
+/** A Zenoh router in the namespace of the class, or in the namespace of routers. */
 export interface Router {
+  /** Name of its Service, with the namespace and the domain of the cluster when that is another namespace. */
   readonly service: string;
   readonly port: number;
 }
@@ -91,6 +92,6 @@ export interface Environment {
 }
 
 /** DNS suffix of Services. */
-export function clusterDomainOf(cluster: ClusterFacts): string {
+export function clusterDomainOf(cluster: Pick<ClusterFacts, "clusterDomain">): string {
   return cluster.clusterDomain ?? "cluster.local";
 }
