@@ -37,7 +37,6 @@ describe("profiles are presets of defaults", () => {
     ["knative", ({ features }) => features.knative, false, false, true],
     ["prometheus", ({ features }) => features.prometheus, false, false, true],
     ["odgm health", ({ odgmHealth }) => odgmHealth.enabled, false, true, true],
-    ["web origins", ({ server }) => server.webOrigins, [], [], []],
     ["package manager", ({ pm }) => [pm.url, pm.timeoutMs, pm.metricsEveryMs], ...three([undefined, 5_000, 60_000])],
     ["leader election", ({ features }) => features.leaderElection, true, true, true],
     ["odgm", ({ features }) => features.odgm, true, true, true],
@@ -271,11 +270,6 @@ describe("rejected settings", () => {
       case: "TLS files without an https URL",
       env: { OPRC_CRM_PM_URL: "http://pm", OPRC_CRM_PM_TLS_CA_FILE: "/tls/ca.crt" },
       want: [/PM_TLS_CA_FILE.*no effect without TLS/],
-    },
-    {
-      case: "an origin with a path",
-      env: { OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example,https://console.example/app" },
-      want: [/GRPC_WEB_ORIGINS.*origin/],
     },
     {
       case: "a lease of parts of seconds",

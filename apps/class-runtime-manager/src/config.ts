@@ -3,15 +3,7 @@ import { isLoopbackHost, type CrossSiteRules, type Violation } from "@oaas/found
 import { isValidName } from "@oaas/kube-core";
 import { parseImageReference } from "@oaas/models";
 import { findBaseUrlProblem } from "@oaas/prometheus-client";
-import {
-  bearerTokens,
-  dnsName,
-  namespaceScope,
-  objectName,
-  queryOverridesFromJson,
-  ROLES,
-  webOrigin,
-} from "./setting-kinds.ts";
+import { bearerTokens, dnsName, namespaceScope, objectName, queryOverridesFromJson, ROLES } from "./setting-kinds.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
@@ -37,13 +29,6 @@ const variables = {
       .example("0.0.0.0"),
     httpPort: env("HTTP_PORT").port().default(8088).doc("Port of gRPC and HTTP/1.1; 0 selects a free port."),
     grpcPort: env("GRPC_PORT").port().optional().doc("Additional port for gRPC. Earlier releases used 7088."),
-    webOrigins: env("OPRC_CRM_GRPC_WEB_ORIGINS")
-      .list(webOrigin)
-      .default([])
-      .doc(
-        "Web origins that may call gRPC-Web, which is served on the same port; * allows every origin. Default: none. Callers without an origin are not restricted.",
-      )
-      .example("https://console.example"),
     shutdownDelayMs: env("OPRC_CRM_SHUTDOWN_DELAY")
       .duration({ bare: "s", max: "60s" })
       .default("0s")

@@ -69,20 +69,6 @@ function readToken(text: string): AccessToken {
   return { name: `token-${digest.slice(0, 8)}`, role: "deployer", token: text };
 }
 
-/** A web origin as browsers send it, or * for all. */
-export const webOrigin: Kind<string> = {
-  label: "* | origin",
-  echo: true,
-  parse: (text) => {
-    const isOrigin = text === "*" || URL.parse(text)?.origin === text;
-    return isOrigin
-      ? ok(text)
-      : invalid("must be * or an origin", "write for example https://console.example, without a path");
-  },
-  show: (origin) => origin,
-  fromDefault: (origin) => origin,
-};
-
 /** A name in a certificate. Others would be changed by its encoding, and the certificate replaced again and again. */
 export const dnsName = nameKind("DNS name");
 

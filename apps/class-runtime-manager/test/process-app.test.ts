@@ -1,12 +1,5 @@
-import { create, toBinary, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { loadConfig } from "@oaas/config";
-import {
-  DeploymentCondition,
-  DeploymentService,
-  DeployRequestSchema,
-  GetClassRuntimeRequestSchema,
-  oprcData,
-} from "@oaas/contracts/grpc";
+import { DeploymentCondition, DeploymentService, oprcData } from "@oaas/contracts/grpc";
 import { cancelled, Fault, isFault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import type { HttpRequest, Transport } from "@oaas/kube-runtime";
@@ -297,44 +290,6 @@ describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => 
       await eventually(() => transport.hanging.size === 0, { what: "the Kubernetes call to be aborted" });
       transport.hangsFor = undefined;
       expect(await fixture.get("classes", "crt", "left")).toBeUndefined();
-    });
-  });
-
-  describe("gRPC-Web on the same port", () => {
-    const call = async <D extends DescMessage>(
-      method: string,
-      schema: D,
-      message: MessageInitShape<D>,
-      headers: Record<string, string> = {},
-    ): Promise<{ status: number; correlationId: string | null; body: string }> => {
-      const bytes = toBinary(schema, create(schema, message));
-      const header = Buffer.alloc(5);
-      header.writeUInt32BE(bytes.length, 1);
-      const response = await fetch(`http://127.0.0.1:${app.port}/${DeploymentService.typeName}/${method}`, {
-        method: "POST",
-        headers: { "content-type": "application/grpc-web+proto", "x-correlation-id": "c-web", ...headers },
-        body: Buffer.concat([header, bytes]),
-      });
-      const body = Buffer.from(await response.arrayBuffer()).toString("latin1");
-      return { status: response.status, correlationId: response.headers.get("x-correlation-id"), body };
-    };
-
-    test("returns the correlation id on success and on error", async () => {
-      const deployed = await call("Deploy", DeployRequestSchema, { deploymentUnit: unit("web") });
-      expect(deployed).toMatchObject({ status: 200, correlationId: "c-web" });
-      expect(deployed.body).toContain("grpc-status: 0\r\n");
-      const unknown = await call("GetClassRuntime", GetClassRuntimeRequestSchema, { deploymentId: "unknown" });
-      expect(unknown).toMatchObject({ status: 200, correlationId: "c-web" });
-      expect(unknown.body).toMatch(/grpc-status: 5\r\n[^]*x-correlation-id: c-web\r\n/);
-      const fault: unknown = await deployments()
-        .getClassRuntime({ deploymentId: "unknown" }, { headers: { "x-correlation-id": "c-native" } })
-        .catch((thrown: unknown) => thrown);
-      expect(isFault(fault, "not-found") && fault.correlationId).toBe("c-native");
-    });
-
-    test("rejects origins that are not listed", async () => {
-      const rejected = await call("Deploy", DeployRequestSchema, {}, { origin: "https://console.example" });
-      expect(rejected.status).toBe(403);
     });
   });
 });

@@ -1,7 +1,7 @@
 /**
  * gRPC as promises, faults and AbortSignals, on grpc-js and protobuf-es.
  *
- * Reading order: call (context of a call), handlers, server, one-port (gRPC, gRPC-Web and HTTP on one port), grpc-web/,
+ * Reading order: call (context of a call), handlers, server, one-port (gRPC and HTTP on one port),
  * client, the two services of every server: health-service and reflection-service, and certificate-expiry.
  */
 export type { Call, CallHead, Peer } from "./call.ts";
@@ -14,7 +14,6 @@ export { listenFault, listenOnePort, type OnePort, type OnePortOptions } from ".
 export { openMetricsListener, type MetricsListener } from "./metrics-listener.ts";
 export type { RequestListener } from "./http-front.ts";
 export { type PortLimits } from "./port-limits.ts";
-export type { AllowedOrigins } from "./grpc-web/origins.ts";
 export { RpcChannel, type ChannelOptions, type ChannelTls, type RpcCallOptions, type RpcClient } from "./client.ts";
 export { HealthRegistry, type ServingState } from "./health-service.ts";
 export { reflectionServices } from "./reflection-service.ts";

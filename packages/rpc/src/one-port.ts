@@ -11,8 +11,6 @@ import {
   type Fault,
   type Timers,
 } from "@oaas/foundation";
-import { grpcWeb } from "./grpc-web/grpc-web.ts";
-import type { AllowedOrigins } from "./grpc-web/origins.ts";
 import { clientAuthOf, createInjector, shareHttp2, type RequestListener } from "./http-front.ts";
 import {
   ConnectionLimit,
@@ -29,7 +27,7 @@ export interface OnePortOptions {
   /** 0 selects a free port. */
   readonly port: number;
   readonly rpc: RpcServer;
-  /** Handles requests that are neither gRPC nor gRPC-Web. */
+  /** Handles requests that are not gRPC. */
   readonly http: RequestListener;
   readonly timers: Timers;
   readonly limits?: Partial<PortLimits>;
@@ -37,10 +35,8 @@ export interface OnePortOptions {
   readonly tls?: TlsOptions;
   /** HTTP paths that clients without a certificate may request; none by default. `authorize` decides for gRPC. */
   readonly openPaths?: readonly string[];
-  /** Set without authentication: exceptions from the rejection of HTTP and gRPC-Web requests of web pages. */
+  /** Set without authentication: exceptions from the rejection of HTTP requests of web pages. */
   readonly crossSite?: CrossSiteRules | undefined;
-  /** Origins of web pages that may use gRPC-Web; none by default. Requests without an origin are allowed. */
-  readonly webOrigins?: AllowedOrigins;
 }
 
 export interface OnePort {
@@ -69,7 +65,7 @@ const MAX_SESSION_MIB = 64;
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Serves gRPC, gRPC-Web and HTTP on one port. ALPN or the first bytes select HTTP/1.1 or HTTP/2; the content type
+ * Serves gRPC and HTTP on one port. ALPN or the first bytes select HTTP/1.1 or HTTP/2; the content type
  * selects gRPC.
  *
  * Guarantees: detects a preface that arrives in pieces; isolates errors of single sockets; a certificate passed to a
@@ -77,11 +73,9 @@ const CLOSE_GRACE_MS = 500;
  * connections, streams and bytes of requests are limited.
  */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
-  const { rpc, timers, openPaths = [] } = options;
+  const { rpc, timers, crossSite, openPaths = [] } = options;
   const limits: PortLimits = { ...PORT_LIMITS, ...options.limits };
   const requestsCertificate = options.tls?.requestCert === true;
-  const web = grpcWeb({ rpc, origins: options.webOrigins ?? [] });
-  const crossSite = options.crossSite && { ...options.crossSite, origins: options.webOrigins ?? [] };
   const listener: RequestListener = (request, response) => {
     const problem = crossSite && findCrossSiteProblem(sentRequest(request), crossSite);
     if (problem) {
@@ -89,7 +83,6 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
 `);
       return;
     }
-    if (web(request, response)) return;
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     if (openPaths.includes(path) || clientAuthOf(request.socket, requestsCertificate) !== "anonymous")
       options.http(request, response);

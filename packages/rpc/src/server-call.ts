@@ -7,7 +7,6 @@ import { abortFault, cancelled, startDeadline, type Ambient } from "@oaas/founda
 import { contextFromHeaders, ensureCorrelationId, type WorkContext } from "@oaas/observability";
 import type { Call, CallHead, Peer } from "./call.ts";
 import { readPeerCertificate } from "./peer-certificate.ts";
-import type { ByteLimit } from "./port-limits.ts";
 
 /** The members of a grpc-js call that the server uses. */
 export interface AnyServerCall extends Pick<
@@ -30,13 +29,6 @@ export interface CallError extends Error {
   readonly code: number;
   readonly details: string;
   readonly metadata: Metadata;
-}
-
-/** A call over a transport other than grpc-js. */
-export interface ForeignCall extends AnyServerCall, ReplyStream {
-  /** Returns the request message. Throws a fault if it is missing, larger than `maxBytes`, or beyond `inFlight`. */
-  message(maxBytes: number, inFlight: ByteLimit): Promise<Buffer>;
-  fail(error: CallError): void;
 }
 
 /** A call for handlers, with its work context. Dispose it when the call has ended. */

@@ -19,7 +19,6 @@ import {
   sleep,
   unavailable,
   type Ambient,
-  type Clock,
   type Limit,
 } from "@oaas/foundation";
 import {
@@ -39,14 +38,7 @@ import type { Call, CallHead } from "./call.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
 import { ByteLimit, CallerLimit } from "./port-limits.ts";
 import { findMessageProblem } from "./message-limits.ts";
-import {
-  openCall,
-  readCallHead,
-  type AnyServerCall,
-  type CallError,
-  type ForeignCall,
-  type ReplyStream,
-} from "./server-call.ts";
+import { openCall, readCallHead, type AnyServerCall, type CallError, type ReplyStream } from "./server-call.ts";
 import { encodeMessage, methodPath, serviceDefinition } from "./service-definition.ts";
 import { rpcMetrics, type RpcMetrics } from "./telemetry.ts";
 import { callSpan, GRPC_CODES, SERVER_ERRORS, UNTRACED } from "./tracing.ts";
@@ -151,53 +143,14 @@ export class RpcServer {
     }
   }
 
-  /** Clock of deadlines. */
-  get clock(): Clock {
-    return this.#options.ambient.clock;
-  }
-
   /** Number of running calls. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Whether a method is served at this path. */
-  serves(path: string): boolean {
-    return this.#routes.has(path);
-  }
-
   /** Whether clients send several messages to the method at this path. */
   readsStream(path: string): boolean {
     return this.#routes.get(path)?.method.methodKind === "bidi_streaming";
-  }
-
-  /** Handles a gRPC-Web call like the same call over gRPC. Never rejects. */
-  async handleWebCall(path: string, raw: ForeignCall): Promise<void> {
-    const { method, handler } = this.#routes.get(path) ?? {};
-    const request = async (): Promise<Buffer> => raw.message(this.#maxRequestBytes, this.requestBytes);
-    const fail = (error: CallError): void => raw.fail(error);
-    if (!method || !handler) {
-      const run = (): never => {
-        throw new Fault({ kind: "unimplemented", feature: path }, `${path} is not implemented`);
-      };
-      await this.#handle(undefined, raw, { run, fail });
-    } else if (method.methodKind === "unary") {
-      const respond = (reply: Buffer): void => {
-        raw.write(reply);
-        raw.end();
-      };
-      await this.#handle(method, raw, { run: (call) => this.#unary(method, handler, request, respond, call), fail });
-    } else if (method.methodKind === "server_streaming") {
-      await this.#handle(method, raw, { run: (call) => this.#stream(method, handler, request, raw, call), fail });
-    } else {
-      const run = (): never => {
-        throw new Fault(
-          { kind: "unimplemented", feature: path },
-          `${path} uses client streaming, which gRPC-Web does not support`,
-        );
-      };
-      await this.#handle(method, raw, { run, fail });
-    }
   }
 
   /** Credentials for connections that `listenOnePort` has accepted and decrypted. */
@@ -277,20 +230,13 @@ export class RpcServer {
       case "unary":
         return (raw: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) =>
           void this.#handle(method, raw, {
-            run: (call) =>
-              this.#unary(
-                method,
-                handler,
-                () => raw.request,
-                (reply) => respond(null, reply),
-                call,
-              ),
+            run: (call) => this.#unary(method, handler, raw.request, (reply) => respond(null, reply), call),
             fail: (error) => respond(error),
           });
       case "server_streaming":
         return (raw: ServerWritableStream<Buffer, Buffer>) =>
           void this.#handle(method, raw, {
-            run: (call) => this.#stream(method, handler, () => raw.request, raw, call),
+            run: (call) => this.#stream(method, handler, raw.request, raw, call),
             fail: failStream(raw),
           });
       case "bidi_streaming":
@@ -308,24 +254,16 @@ export class RpcServer {
   async #unary(
     method: DescMethod,
     handler: AnyHandler,
-    request: () => Buffer | Promise<Buffer>,
+    request: Buffer,
     respond: (reply: Buffer) => void,
     call: Call,
   ): Promise<void> {
-    const bytes = await orAbort(Promise.resolve(request()), call.signal);
-    const reply = await orAbort(handler(decode(method, bytes), call) as Promise<unknown>, call.signal);
+    const reply = await orAbort(handler(decode(method, request), call) as Promise<unknown>, call.signal);
     respond(encodeReply(method, reply as MessageInitShape<typeof method.output>));
   }
 
-  async #stream(
-    method: DescMethod,
-    handler: AnyHandler,
-    request: () => Buffer | Promise<Buffer>,
-    out: ReplyStream,
-    call: Call,
-  ): Promise<void> {
-    const bytes = await orAbort(Promise.resolve(request()), call.signal);
-    await sendReplies(method, handler(decode(method, bytes), call) as AsyncIterable<unknown>, out, call);
+  async #stream(method: DescMethod, handler: AnyHandler, request: Buffer, out: ReplyStream, call: Call): Promise<void> {
+    await sendReplies(method, handler(decode(method, request), call) as AsyncIterable<unknown>, out, call);
   }
 
   async #handle(

@@ -36,8 +36,7 @@ export interface Serving {
 
 /** Starts a server whose handlers select their behaviour by the deployment id. */
 export async function serve(
-  options: Partial<RpcServerOptions> &
-    Partial<Pick<OnePortOptions, "tls" | "webOrigins" | "openPaths" | "limits">> = {},
+  options: Partial<RpcServerOptions> & Partial<Pick<OnePortOptions, "tls" | "openPaths" | "limits">> = {},
 ): Promise<Serving> {
   const received: ReceivedCalls = { deployed: [], calls: [], aborted: [] };
   const health = new HealthRegistry();
@@ -86,7 +85,6 @@ export async function serve(
     http: (request, response) => void response.end(`http ${request.method} ${request.url}`),
     timers: realAmbient.timers,
     ...(options.tls ? { tls: options.tls } : {}),
-    ...(options.webOrigins ? { webOrigins: options.webOrigins } : {}),
     ...(options.limits ? { limits: options.limits } : {}),
     ...(options.openPaths ? { openPaths: options.openPaths } : {}),
   });

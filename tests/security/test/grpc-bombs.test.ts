@@ -120,19 +120,4 @@ describe.each([
     const methods = services.flatMap(({ typeName, methods: all }) => all.map(({ name }) => `/${typeName}/${name}`));
     for (const status of await attack(methods, bomb)) expect(SERVER_ERRORS).not.toContain(status);
   });
-
-  test.each([
-    { name: "base64 with an invalid end", body: `${"A".repeat(REQUEST_BYTES)}!` },
-    { name: "many padded texts", body: "AA==".repeat(REQUEST_BYTES / 4) },
-    { name: "only padding", body: "=".repeat(REQUEST_BYTES) },
-    { name: "spaces", body: " ".repeat(REQUEST_BYTES) },
-  ])("gRPC-Web: $name", async ({ body }) => {
-    const impact = await measureImpact(target.pid, target.probeFile, async () => {
-      const headers = { "content-type": "application/grpc-web-text+proto" };
-      const sent = fetch(`http://127.0.0.1:${target.grpcPort}${method}`, { method: "POST", headers, body });
-      await expectHealthy();
-      await (await sent).arrayBuffer();
-    });
-    expectBounded(impact);
-  });
 });

@@ -81,7 +81,7 @@ const INTRODUCTION = `# gRPC
 
 <!-- Generated from packages/contracts/proto by \`npm run generate\`. Do not edit. -->
 
-The class runtime manager serves gRPC and gRPC-Web on its HTTP port (\`HTTP_PORT\`, 8088), without TLS as h2c; the package
+The class runtime manager serves gRPC on its HTTP port (\`HTTP_PORT\`, 8088), without TLS as h2c; the package
 manager on \`GRPC_PORT\`, if set. Both support server reflection, so that \`grpcurl\` needs no proto files.
 
 - **Errors** are status codes ([errors](errors.md)); the trailing metadata \`oaas-fault-bin\` contains the details as a

@@ -31,7 +31,6 @@ export async function openListeners(
       timers,
       limits: { connections: limits.connections, connectionsPerAddress: limits.connectionsPerAddress },
       openPaths: HEALTH_PATHS,
-      webOrigins: server.webOrigins,
       crossSite: crossSiteRules(config),
       ...(tls ? { tls: tls.options } : {}),
     });

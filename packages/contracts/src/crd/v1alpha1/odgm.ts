@@ -96,11 +96,11 @@ const shardAssignment = withRules(
     shard_ids: z.array(odgmId).max(MAX_COPIES).optional().describe("Shard ids, one per replica."),
   }),
   {
-    cel: "!has(self.primary) || !has(self.shard_ids) || self.primary in self.shard_ids || (has(self.replica) && self.primary in self.replica)",
-    message: "primary must be one of replica or shard_ids",
+    cel: "!has(self.primary) || !has(self.shard_ids) || self.primary in self.shard_ids || has(self.replica) && self.replica.size() > 0 && self.primary == self.replica[0]",
+    message: "primary must be the first of replica, or one of shard_ids",
     at: "primary",
-    holds: ({ primary, replica, shard_ids: ids }) =>
-      primary === undefined || ids === undefined || ids.includes(primary) || replica?.includes(primary) === true,
+    holds: ({ primary, replica = [], shard_ids: ids }) =>
+      primary === undefined || ids === undefined || ids.includes(primary) || replica[0] === primary,
   },
 );
 
