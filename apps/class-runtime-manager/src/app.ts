@@ -326,6 +326,8 @@ function createServices(
     version: VERSION,
     clusterName: config.clusterName,
     labels: { ...(region === undefined ? {} : { region }), ...(zone === undefined ? {} : { zone }) },
+    dataPlaneNetwork: config.dataPlaneNetwork,
+    persistentState: config.odgmPersistence,
     mockAvailability: config.mockAvailability,
     logger,
     metrics: crmMetrics(meter),

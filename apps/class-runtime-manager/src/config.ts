@@ -327,6 +327,19 @@ const variables = {
         "Image with sh and nc for the init container in which functions wait for the data grid; none: functions do not wait. Registry mirrors of an EnvironmentConfig apply.",
       ),
   },
+  dataPlaneNetwork: env("OPRC_CRM_DATA_PLANE_NETWORK")
+    .as(objectName)
+    .optional()
+    .doc(
+      "Name of the data plane network of this cluster. State stores of clusters with the same name reach each other through their routers, so that copies of one object can be placed in several of them. Default: a network of its own.",
+    )
+    .example("backbone"),
+  odgmPersistence: env("OPRC_CRM_ODGM_PERSISTENCE")
+    .bool()
+    .default(false)
+    .doc(
+      "Declares that the data grid image of this cluster keeps objects on its volume. If false, classes with persistent state are rejected: the data grid keeps objects in memory.",
+    ),
   odgmHealth: {
     enabled: env("OPRC_CRM_ODGM_HEALTH")
       .bool()

@@ -499,6 +499,15 @@ describe("CrmInfoService", () => {
     expect((await mocked.info.getEnvHealth({})).availabilityMeasurement).toBeUndefined();
   });
 
+  test("reports the data plane network and whether state survives restarts", async () => {
+    const { info } = await start({ dataPlaneNetwork: "backbone", persistentState: true });
+    const expected = { dataPlaneNetwork: "backbone", persistentState: true };
+    expect(await info.getEnvHealth({})).toMatchObject(expected);
+    expect(await info.getClusterHealth({})).toMatchObject(expected);
+    const { dataPlaneNetwork, persistentState } = await (await start()).info.getClusterHealth({});
+    expect([dataPlaneNetwork, persistentState]).toEqual([undefined, false]);
+  });
+
   test("marks a mocked availability", async () => {
     const { info } = await start({ mockAvailability: 0.5 });
     const { availability, availabilityBasis } = await info.getEnvHealth({});

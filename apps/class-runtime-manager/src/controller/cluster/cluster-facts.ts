@@ -25,6 +25,7 @@ export function configuredFacts(config: CrmConfig): ConfiguredFacts {
       ...(templates.odgmImage === undefined ? {} : { image: templates.odgmImage }),
       ...(templates.odgmPullPolicy === undefined ? {} : { pullPolicy: templates.odgmPullPolicy }),
       extraEnv: templates.odgmExtraEnv,
+      keepsObjectsOnVolumes: config.odgmPersistence,
     },
     telemetry: { enabled: otel.enabled, endpoint: otel.endpoint },
     monitors: {

@@ -27,6 +27,10 @@ export interface CrmInfoDeps {
   readonly clusterName?: string | undefined;
   /** Such as region and zone. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Clusters of one network share their state stores; undefined: a network of its own. */
+  readonly dataPlaneNetwork?: string | undefined;
+  /** Whether the state store keeps objects on volumes. */
+  readonly persistentState?: boolean;
   /** Replaces the measured availability. */
   readonly mockAvailability?: number | undefined;
   /** The measurement that survives restarts; undefined before the first observation. */
@@ -120,6 +124,8 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
     environments: [...cluster.environments()],
     labels: deps.labels,
     classRuntimeCount: deps.directory.size,
+    dataPlaneNetwork: deps.dataPlaneNetwork,
+    persistentState: deps.persistentState ?? false,
   });
 }
 

@@ -55,6 +55,10 @@ export interface ClusterFacts {
     readonly pullPolicy?: string;
     /** Environment variables of every state store container. */
     readonly extraEnv?: Readonly<Record<string, string>>;
+    /** Whether the operator declared that the image keeps objects on its volume. Default: false. */
+    readonly keepsObjectsOnVolumes?: boolean;
+    /** Whether the manager reports the shards of each pod as its readiness gate. Default: false. */
+    readonly gatesReadiness?: boolean;
   };
   readonly routers: readonly Router[];
   readonly telemetry: { readonly enabled: boolean; readonly endpoint?: string };
