@@ -68,28 +68,10 @@ export async function deploy(manager: MeasuredManager, { id, namespace }: Placed
   }
 }
 
-/** Marks every Deployment as ready, because there are no controllers, until all classes are available. */
-export async function standInForControllers(lab: CrmLab, count: number): Promise<void> {
-  const marked = new Set<string>();
-  const deployments = lab.client.resource(mustFind("Deployment"));
-  await untilAvailable(lab, count, async () => {
-    const fresh = (await allOf(lab, "Deployment")).filter(({ metadata }) => !marked.has(metadata.uid ?? ""));
-    await atOnce(fresh, WRITERS, async ({ metadata: { namespace = "", name = "", uid = "" } }) => {
-      await deployments.patch({ namespace, name }, "merge", { status: READY }, { subresource: "status" });
-      marked.add(uid);
-    });
-  });
-}
-
 /** Waits until the classes are available. */
-export async function untilAvailable(
-  lab: CrmLab,
-  count: number,
-  before: () => Promise<void> = () => Promise.resolve(),
-): Promise<void> {
+export async function untilAvailable(lab: CrmLab, count: number): Promise<void> {
   await eventually(
     async () => {
-      await before();
       const classes = (await allOf(lab, "ClassRuntime")) as (ClassRuntime & KubeObject)[];
       const available = classes.filter(({ status }) => status?.phase === "available").length;
       if (available < count) throw new Error(`${available} of ${count} are available`);

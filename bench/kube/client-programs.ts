@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { cacheDir, runCommand } from "@oaas/testkit";
 
 /** A program under measurement; all programs accept the same arguments after `args`. */
@@ -13,7 +13,6 @@ export interface ClientProgram {
 }
 
 const GO_MODULE = path.join(import.meta.dirname, "client-go");
-const CLIENT_NODE = { name: "@kubernetes/client-node", version: "2.0.1" };
 const OBTAIN_MS = 600_000;
 
 /** Our client. */
@@ -32,22 +31,6 @@ export async function clientGo(log: (line: string) => void): Promise<ClientProgr
     await mustRun("go", ["build", ...flags, "."], GO_MODULE, { CGO_ENABLED: "0", GOWORK: "off" });
   });
   return { name: "client-go", command: path.join(folder, "contender"), args: [] };
-}
-
-/** The official JavaScript client, installed outside the workspace. */
-export async function clientNode(log: (line: string) => void): Promise<ClientProgram> {
-  const { name, version } = CLIENT_NODE;
-  const folder = await obtained(`client-node-${version}`, async (made) => {
-    log(`installing ${name} ${version}`);
-    await writeFile(
-      path.join(made, "package.json"),
-      JSON.stringify({ private: true, dependencies: { [name]: version } }),
-    );
-    await mustRun("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"], made, {});
-  });
-  const entry = pathToFileURL(path.join(folder, "node_modules", name, "dist", "index.js")).href;
-  const { command, args } = nodeProgram(import.meta.resolve("./programs/client-node.ts"));
-  return { name: "client-node", command, args: [...args, entry] };
 }
 
 function nodeProgram(url: string): { readonly command: string; readonly args: readonly string[] } {

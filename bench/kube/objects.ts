@@ -23,21 +23,3 @@ function deployment(namespace: string, name: string): KubeObject {
   };
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace, name, labels }, spec } as KubeObject;
 }
-
-/** A ConfigMap of about 1.5 KB: a few settings and one file. */
-export function configMap(namespace: string, index: number): KubeObject {
-  const name = `settings-${String(index).padStart(5, "0")}`;
-  const settings = Array.from({ length: 5 }, (_, at) => [`setting-${at}`, `value ${at} of ${name}`]);
-  const file = Array.from({ length: 24 }, (_, line) => `${name}.line-${line} = the value of this line`).join("\n");
-  return {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: {
-      namespace,
-      name,
-      labels: { app: name, tier: index % 2 === 0 ? "front" : "back", "part-of": "bench" },
-      annotations: { "bench.example/purpose": "an object like those that controllers watch" },
-    },
-    data: { ...Object.fromEntries(settings), "application.properties": file },
-  } as KubeObject;
-}

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { runCommand } from "@oaas/testkit";
 import type { ClientProgram } from "./client-programs.ts";
 
@@ -10,40 +8,6 @@ export async function runClientProgram<T>(program: ClientProgram, args: readonly
   const result = await runCommand(program.command, [...program.args, ...args], { timeoutMs: ROUND_MS });
   if (result.exitCode !== 0) throw new Error(`${program.name} ${args[0]}: ${result.stderr.slice(-2_000)}`);
   return JSON.parse(result.stdout) as T;
-}
-
-/** A program that measures one round per input line. It exits at the end of its input. */
-export interface RoundRunner<T> extends AsyncDisposable {
-  readonly program: ClientProgram;
-  round(): Promise<T>;
-}
-
-/** Starts such a program and waits for its first line. */
-export async function startRounds<T>(program: ClientProgram, args: readonly string[]): Promise<RoundRunner<T>> {
-  const child = spawn(program.command, [...program.args, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const nextLine = async (): Promise<string> => {
-    const timer = setTimeout(() => child.kill("SIGKILL"), ROUND_MS);
-    const line = await lines.next();
-    clearTimeout(timer);
-    if (line.done) throw new Error(`${program.name} ${args[0]} ended without an answer`);
-    return line.value;
-  };
-  await nextLine();
-  return {
-    program,
-    round: async () => {
-      child.stdin.write("go\n");
-      return JSON.parse(await nextLine()) as T;
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.stdin.end();
-      const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
-      await ended;
-      clearTimeout(timer);
-    },
-  };
 }
 
 /** Rotates the programs by round, so that none always follows the same other. */

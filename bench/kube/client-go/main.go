@@ -1,10 +1,8 @@
 // The contender in the benchmarks of kube-runtime: the same work done with Kubernetes' own Go library.
 //
 //	contender apply    <kubeconfig> <objects file> <concurrency> <warm-up objects>
-//	contender sync     <kubeconfig> <namespace> <warm-up namespace>
-//	contender replay   <kubeconfig> <namespace> <events>
 //
-// Each prints one line of JSON per result. replay first prints {"held":…}, then does one round per line on standard input.
+// It prints one line of JSON.
 package main
 
 import (
@@ -38,10 +36,6 @@ func run(args []string) error {
 	switch args[0] {
 	case "apply":
 		return apply(config, args[2], number(args[3]), number(args[4]))
-	case "sync":
-		return syncFresh(config, args[2], args[3])
-	case "replay":
-		return replay(config, args[2], number(args[3]))
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }
@@ -75,18 +69,6 @@ func rusage() syscall.Rusage {
 		panic(err)
 	}
 	return usage
-}
-
-func rssBytes() int64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		panic(err)
-	}
-	var size, resident int64
-	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
-		panic(err)
-	}
-	return resident * int64(os.Getpagesize())
 }
 
 func millisSince(start time.Time) float64 {
