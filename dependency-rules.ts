@@ -45,6 +45,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     folder: "packages/testkit",
     mayImport: ["foundation", "kube-apiserver", "real-components"],
   },
+  "test-store": { rank: 4, folder: "packages/test-store", mayImport: ["foundation"] },
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",
@@ -357,5 +358,12 @@ export const BANS: readonly Ban[] = [
     except: /\.test\.ts$|^packages\/testkit\//,
     imports: /^@oaas\/testkit/,
     standsFor: "packages/testkit",
+  },
+  {
+    reason: "the test store is for tests and simulated clusters",
+    files: /^(packages|apps)\/[^/]+\/src\//,
+    except: /\.test\.ts$|^packages\/test-store\/|^apps\/dev-stack\//,
+    imports: /^@oaas\/test-store/,
+    standsFor: "packages/test-store",
   },
 ];

@@ -27,8 +27,8 @@ function problemOf({ file, specifier }: ImportStatement): string | undefined {
   if (!match) return undefined;
   const [, target = "", entry] = match;
   if (entry?.startsWith("src")) return `${file} reaches into the sources of ${target}; use its exports`;
-  // A test may import its own package by name, and may use the testkit.
-  if (isTest(file) && (target === name || target === "testkit")) return undefined;
+  // A test may import its own package by name, and may use the testkit and the test store.
+  if (isTest(file) && [name, "testkit", "test-store"].includes(target)) return undefined;
   if (target === name) return `${file} imports its own package by name`;
   const allowed =
     rule.mayImport.includes(target) || (entry !== undefined && rule.mayImport.includes(`${target}/${entry}`));

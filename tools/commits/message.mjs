@@ -28,6 +28,7 @@ export const SCOPES = [
   "real-components",
   "stack-folder",
   "testkit",
+  "test-store",
   "bench",
   "deploy",
   "docs",
