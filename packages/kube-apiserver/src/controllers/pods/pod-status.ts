@@ -72,15 +72,28 @@ function computeConditions(
           message: `containers with unready status: [${unready.join(" ")}]`,
         };
   const readiness = unready.length === 0 ? { status: "True" } : notReady;
-  const ready = done ? { status: "False", reason: "PodCompleted" } : readiness;
+  const containersReady = done ? { status: "False", reason: "PodCompleted" } : readiness;
+  const ready = containersReady.status === "True" ? checkReadinessGates(pod) : containersReady;
   return [
     { type: "PodReadyToStartContainers", status: isReadyToStart && !isDone(phase) ? "True" : "False" },
     { type: "Initialized", status: initialized ? "True" : "False", ...(done ? { reason: "PodCompleted" } : {}) },
     { type: "Ready", ...ready },
-    { type: "ContainersReady", ...ready },
+    { type: "ContainersReady", ...containersReady },
     { type: "PodScheduled", status: "True" },
-    ...(pod.spec?.readinessGates ?? []).map(({ conditionType }) => ({ type: conditionType, status: "True" })),
   ];
+}
+
+/** A pod is ready when another controller has set the condition of each gate. */
+function checkReadinessGates({ spec, status }: Pod): Omit<PodConditionUpdate, "type"> {
+  const messages = (spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const condition = conditionIn(status?.conditions ?? [], conditionType);
+    if (condition === undefined)
+      return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+    if (condition.status === "True") return [];
+    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`];
+  });
+  if (messages.length === 0) return { status: "True" };
+  return { status: "False", reason: "ReadinessGatesNotReady", message: messages.join(", ") };
 }
 
 function isDone(phase: string): boolean {

@@ -136,6 +136,71 @@ describe.each(TEST_SERVERS)("on %s:", (ground) => {
       expect(names(lab)).toBe("db-0");
     });
 
+    test("OnDelete: keeps the template of a pod until the pod is deleted", async () => {
+      const { lab } = await started();
+      const onDelete = { updateStrategy: { type: "OnDelete" }, podManagementPolicy: "Parallel" };
+      await lab.create(STATEFUL_SETS, statefulSet(onDelete));
+      await lab.pass(2000);
+      const before = lab.object(STATEFUL_SETS, "db")["status"] as JsonObject;
+      expect(before).toMatchObject({ currentReplicas: 3, updatedReplicas: 3 });
+      expect(before["currentRevision"]).toBe(before["updateRevision"]);
+      await lab.change(STATEFUL_SETS, "db", withSpec({ template: template("example.test/db:2", { app: "db" }) }));
+      await lab.pass(60_000);
+      expect(images(lab)).toBe("db-0=1 db-1=1 db-2=1");
+      const status = lab.object(STATEFUL_SETS, "db")["status"] as JsonObject;
+      expect(status).toMatchObject({
+        currentReplicas: 3,
+        readyReplicas: 3,
+        currentRevision: before["currentRevision"],
+      });
+      expect(status["updatedReplicas"]).toBeUndefined();
+      expect(status["updateRevision"]).not.toBe(before["currentRevision"]);
+      await lab.cluster.delete(PODS, { namespace: "default", name: "db-1" }, {});
+      await lab.pass(2000);
+      expect(images(lab)).toBe("db-0=1 db-1=2 db-2=1");
+      expect(lab.object(STATEFUL_SETS, "db")["status"]).toMatchObject({ currentReplicas: 2, updatedReplicas: 1 });
+      for (const name of ["db-0", "db-2"]) await lab.cluster.delete(PODS, { namespace: "default", name }, {});
+      await lab.pass(2000);
+      expect(images(lab)).toBe("db-0=2 db-1=2 db-2=2");
+      // As in Kubernetes: without a rolling update, the current revision stays the first.
+      const after = lab.object(STATEFUL_SETS, "db")["status"] as JsonObject;
+      expect(after).toMatchObject({ updatedReplicas: 3, currentRevision: before["currentRevision"] });
+      await idle(lab);
+    });
+
+    test("is ready when a controller has set the condition of each readiness gate", async () => {
+      const { lab } = await started();
+      const { spec, ...rest } = template("example.test/db:1", { app: "db" }) as { spec: object };
+      const gated = { ...rest, spec: { ...spec, readinessGates: [{ conditionType: "oaas.io/shards" }] } };
+      await lab.create(STATEFUL_SETS, statefulSet({ replicas: 1, template: gated }));
+      await lab.pass(2000);
+      const ready = (): string => {
+        const pod = typed<Pod>(lab.object(PODS, "db-0"));
+        const found = pod.status?.conditions?.find(({ type }) => type === "Ready");
+        return [found?.status, found?.reason, found?.message].filter((each) => each !== undefined).join(" ");
+      };
+      const replicas = (): unknown => (lab.object(STATEFUL_SETS, "db")["status"] as JsonObject)["readyReplicas"];
+      const setGate = async (status: string): Promise<void> => {
+        const pod = lab.object(PODS, "db-0");
+        const { conditions = [], ...others } = typed<Pod>(pod).status ?? {};
+        const kept = conditions.filter(({ type }) => type !== "oaas.io/shards");
+        const written = { ...others, conditions: [...kept, { type: "oaas.io/shards", status }] };
+        await lab.cluster.updateStatus(PODS, { ...pod, status: written } as object as JsonObject, "tester");
+        await lab.pass(1000);
+      };
+      expect(ready()).toBe(
+        'False ReadinessGatesNotReady corresponding condition of pod readiness gate "oaas.io/shards" does not exist.',
+      );
+      expect(replicas()).toBeUndefined();
+      await setGate("True");
+      expect([ready(), replicas()]).toEqual(["True", 1]);
+      await setGate("False");
+      expect(ready()).toBe(
+        'False ReadinessGatesNotReady the status of pod readiness gate "oaas.io/shards" is not "True", but False',
+      );
+      await idle(lab);
+    });
+
     test("creates a volume per claim, which outlives the pod", async () => {
       const { lab } = await started();
       const volumeClaimTemplates = [
