@@ -170,6 +170,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["kube-clients.ts"] },
     { folders: ["config.ts"] },
     { folders: ["lifecycle/observation"], pure: true },
+    { folders: ["state-store"], pure: true },
     { folders: ["lifecycle/diagnosis"], pure: true },
     { folders: ["lifecycle/status"], pure: true },
     { folders: ["lifecycle"], pure: true },

@@ -65,6 +65,7 @@ import { createKubeClients, type KubeClients, type KubeTransports } from "./kube
 import { OdgmHealth } from "./odgm-health/odgm-health.ts";
 import { PmReporter, reportingMetrics } from "./reporting/pm-reporter.ts";
 import { crmMetrics } from "./telemetry.ts";
+import type { StoreNodeResolver } from "./state-store/store-nodes.ts";
 import { VERSION } from "./version.ts";
 
 /** Ports of the manager; `main.ts` provides the real ones. */
@@ -89,6 +90,8 @@ export interface AppPorts extends KubeTransports {
   readonly configWarnings?: () => readonly string[];
   /** Resolves the addresses of state stores. Default: cluster DNS. */
   readonly odgmResolver?: OdgmResolver;
+  /** Resolves the addresses of the nodes of state stores. Default: the addresses of their pods. */
+  readonly storeNodeResolver?: StoreNodeResolver;
   /** Divides the times of analysis and enforcement that are not settings, for local stacks that someone watches. */
   readonly nfrSpeed?: number;
   /** How queries reach Prometheus. Default: sockets. */

@@ -1,4 +1,4 @@
-import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
 import type { EventObject, Node, Pod, Workload } from "../../lifecycle/observation/observed-objects.ts";
 import { toObservedEvent, type ObservedEvent } from "../../lifecycle/observation/observed-event.ts";
@@ -40,6 +40,11 @@ export class PodView {
 
   podsOf(namespace: string, ownerLabel: string): readonly Pod[] {
     return this.#pods.cache.byIndex("owner", `${namespace}/${ownerLabel}`);
+  }
+
+  /** The address of a pod; undefined until it has one. */
+  ipOf(pod: ObjectKey): string | undefined {
+    return this.#pods.get(pod)?.status?.podIP;
   }
 
   replicaSetsOf(namespace: string, ownerLabel: string): readonly Workload[] {
@@ -94,7 +99,12 @@ function slimPod({ apiVersion, kind, metadata, spec, status }: Stored<Pod>): Sto
   const containers = spec?.containers
     ?.filter((container) => container.name === FUNCTION_CONTAINER)
     .map((container) => ({ name: container.name, resources: container.resources }));
-  const kept = { nodeName: spec?.nodeName, restartPolicy: spec?.restartPolicy, containers };
+  const kept = {
+    nodeName: spec?.nodeName,
+    restartPolicy: spec?.restartPolicy,
+    readinessGates: spec?.readinessGates,
+    containers,
+  };
   return prune({ apiVersion, kind, metadata: slim, spec: kept, status }) as Stored<Pod>;
 }
 

@@ -88,12 +88,14 @@ export interface Pod extends KubeObject {
   readonly spec?: {
     readonly nodeName?: string;
     readonly restartPolicy?: string;
+    readonly readinessGates?: readonly { readonly conditionType: string }[];
     readonly containers?: readonly { readonly name: string; readonly resources?: ObservedResources }[];
   };
   readonly status?: {
     readonly phase?: string;
     readonly reason?: string;
     readonly message?: string;
+    readonly podIP?: string;
     readonly conditions?: readonly ObservedCondition[];
     readonly initContainerStatuses?: readonly ContainerStatus[];
     readonly containerStatuses?: readonly ContainerStatus[];

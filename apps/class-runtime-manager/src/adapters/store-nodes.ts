@@ -1,0 +1,115 @@
+import { create } from "@bufbuild/protobuf";
+import { oprcData } from "@oaas/contracts/grpc";
+import { isFault, unavailable, type Clock } from "@oaas/foundation";
+import { formatObjectKey, type ObjectKey } from "@oaas/kube-core";
+import { RpcChannel, type RpcClient } from "@oaas/rpc";
+import { ODGM_PORT } from "../odgm/plan/odgm-plan.ts";
+import { isShardAbsent } from "../state-store/shard-absent.ts";
+import type { StoreNode, StoreNodeResolver, StoreNodes, StoreObjectKey } from "../state-store/store-nodes.ts";
+
+const PEER = "the state store";
+
+/** Connects to the nodes of state stores over their gRPC API. */
+export function createStoreNodes(resolve: StoreNodeResolver, clock: Clock, deadlineMs: number): StoreNodes {
+  return {
+    open: async (pod: ObjectKey) => {
+      const address = await resolve(pod);
+      if (address === undefined) throw unavailable(PEER, `pod ${formatObjectKey(pod)} has no address`);
+      // One connection per use: thousands of idle connections would cost more.
+      return storeNode(address, new RpcChannel({ name: PEER, address, clock, deadlineMs }), deadlineMs);
+    },
+  };
+}
+
+function storeNode(address: string, channel: RpcChannel, deadlineMs: number): StoreNode {
+  const client = channel.client(oprcData.DataService);
+  return {
+    address,
+    shards: async (signal) => {
+      const { shards } = await client.stats({}, { signal });
+      return shards.map(({ collection, partitionId, shardId, count }) => ({
+        collection,
+        partition: partitionId,
+        shard: Number(shardId),
+        objects: Number(count),
+      }));
+    },
+    capabilities: (signal) =>
+      client.capabilities({}, { signal }).then(capabilityNames, (thrown: unknown) => {
+        if (isFault(thrown, "unimplemented")) return undefined;
+        throw thrown;
+      }),
+    ...objectOperations(client, deadlineMs),
+    close: () => channel.close(),
+  };
+}
+
+type ObjectOperations = Pick<StoreNode, "list" | "get" | "set" | "delete">;
+
+function objectOperations(client: RpcClient<typeof oprcData.DataService>, deadlineMs: number): ObjectOperations {
+  return {
+    list: async ({ collection, partition, prefix, limit, cursor }, signal) => {
+      const request = {
+        clsId: collection,
+        partitionId: partition,
+        limit,
+        ...(prefix === undefined ? {} : { objectIdPrefix: prefix }),
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      const objects = [];
+      let next: Uint8Array | undefined;
+      for await (const { objectId, version, entryCount, nextCursor } of client.listObjects(request, {
+        signal,
+        deadlineMs,
+      })) {
+        objects.push({ id: objectId, version, entryCount });
+        next = nextCursor;
+      }
+      return { objects, ...(next === undefined || next.length === 0 ? {} : { cursor: next }) };
+    },
+    get: async (key, signal) => {
+      try {
+        const { obj } = await client.get(singleObject(key), { signal });
+        return obj;
+      } catch (thrown) {
+        if (isFault(thrown, "not-found") && !isShardAbsent(thrown)) return undefined;
+        throw thrown;
+      }
+    },
+    set: async (key, object, signal) => {
+      const request = {
+        ...singleObject(key),
+        object: { ...object, metadata: create(oprcData.ObjMetaSchema, singleObject(key)) },
+      };
+      await client.set(request, { signal });
+    },
+    delete: async (key, signal) => {
+      await client.delete(singleObject(key), { signal });
+    },
+  };
+}
+
+function singleObject({ collection, partition, id }: StoreObjectKey) {
+  return { clsId: collection, partitionId: partition, objectId: id };
+}
+
+function capabilityNames(response: oprcData.CapabilitiesResponse): string[] {
+  const { stringIds, stringEntryKeys, granularEntryStorage, eventPipelineV2 } = response;
+  const flags = {
+    string_ids: stringIds,
+    string_entry_keys: stringEntryKeys,
+    granular_entry_storage: granularEntryStorage,
+    event_pipeline_v2: eventPipelineV2,
+  };
+  return Object.entries(flags)
+    .filter(([, isSet]) => isSet)
+    .map(([name]) => name);
+}
+
+/** Resolves a node by the address of its pod, without a request. */
+export function podAddressResolver(ipOf: (pod: ObjectKey) => string | undefined): StoreNodeResolver {
+  return (pod) => {
+    const ip = ipOf(pod);
+    return ip === undefined ? undefined : `${ip.includes(":") ? `[${ip}]` : ip}:${ODGM_PORT}`;
+  };
+}

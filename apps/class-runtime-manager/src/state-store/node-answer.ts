@@ -1,0 +1,31 @@
+/** A shard that a node has. */
+export interface HeldShard {
+  readonly collection: string;
+  readonly partition: number;
+  readonly shard: number;
+  readonly objects: number;
+}
+
+/** What one node answered. */
+export interface NodeAnswer {
+  readonly nodeId: number;
+  /** The pod that answered; its successor is another store. */
+  readonly podUid: string;
+  /** host:port */
+  readonly address: string;
+  readonly shards: readonly HeldShard[];
+  readonly capabilities?: readonly string[];
+}
+
+/** Prefix of the ids of objects that the platform keeps in every partition; lists and counts leave them out. */
+export const RESERVED_PREFIX = "oaas.health.";
+
+/** Whether an object belongs to the platform. */
+export function isReservedObject(id: string): boolean {
+  return id.startsWith(RESERVED_PREFIX);
+}
+
+/** The object that a cluster writes to prove that a partition has a quorum. */
+export function probeObjectId(cluster: string): string {
+  return `${RESERVED_PREFIX}${cluster}`;
+}
