@@ -45,7 +45,11 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     folder: "packages/testkit",
     mayImport: ["foundation", "kube-apiserver", "real-components"],
   },
-  "test-store": { rank: 4, folder: "packages/test-store", mayImport: ["foundation"] },
+  "test-store": {
+    rank: 4,
+    folder: "packages/test-store",
+    mayImport: ["contracts", "foundation", "kube-apiserver", "kube-core", "kube-runtime", "observability", "rpc"],
+  },
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",

@@ -55,7 +55,10 @@ export class StoreNode implements ShardOwner, NodePlace {
   readonly cluster: string;
   readonly id: number;
   readonly settings: StoreSettings;
+  /** Resolves when gRPC ends. */
+  readonly drained: Promise<void>;
   readonly #host: ShardHost;
+  readonly #endGrpc: () => void;
   #shards: readonly Shard[];
   #state: NodeState = "serving";
 
@@ -65,6 +68,8 @@ export class StoreNode implements ShardOwner, NodePlace {
     this.settings = settings;
     this.id = settings.nodeId ?? randomInt(host.ambient.random, MAX_RANDOM_ID);
     this.#host = host;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    [this.drained, this.#endGrpc] = [promise, resolve];
     this.#shards = host.createShards(this);
   }
 
@@ -94,6 +99,7 @@ export class StoreNode implements ShardOwner, NodePlace {
     if (this.#state === "ended") return;
     if (signal === "SIGKILL") this.kill();
     else this.#state = "draining";
+    this.#endGrpc();
     if (signal === "SIGINT") this.#host.ambient.timers.after(SIGINT_MS, () => this.kill());
   }
 
@@ -101,6 +107,7 @@ export class StoreNode implements ShardOwner, NodePlace {
   kill(): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
+    this.#endGrpc();
     const shards = this.#shards;
     this.#shards = [];
     this.#host.removeNode(this);
@@ -116,7 +123,7 @@ export class StoreNode implements ShardOwner, NodePlace {
 
   /** Reads the local copy, which may be old (T4). */
   async get(key: ObjectKey): Promise<StoredObject> {
-    const object = this.#held(key).objects.get(this.#id(key));
+    const object = this.#read(key);
     if (object !== undefined) return object;
     throw new Fault({ kind: "not-found", resource: "object", name: key.id }, "object not found");
   }
@@ -137,7 +144,7 @@ export class StoreNode implements ShardOwner, NodePlace {
 
   /** Returns no value for an absent object or entry. */
   async getValue(key: ObjectKey, entry: string): Promise<{ readonly value?: Value; readonly version?: bigint }> {
-    const object = this.#held(key).objects.get(this.#id(key));
+    const object = this.#read(key);
     const value = object?.entries.get(this.#entryKey(entry));
     return { ...(value && { value }), ...(object && { version: object.version }) };
   }
@@ -161,7 +168,7 @@ export class StoreNode implements ShardOwner, NodePlace {
   }
 
   async listValues(key: ObjectKey, request: PageRequest): Promise<Page<Value> & { readonly version: bigint }> {
-    const object = this.#held(key).objects.get(this.#id(key));
+    const object = this.#read(key);
     return { ...listPage(object?.entries ?? new Map<string, Value>(), request), version: object?.version ?? 0n };
   }
 
@@ -179,6 +186,11 @@ export class StoreNode implements ShardOwner, NodePlace {
   /** The settings of a collection, whichever partitions this node holds. */
   collection(name: string): Collection | undefined {
     return this.settings.collections.find((each) => each.name === name);
+  }
+
+  #read(key: ObjectKey): StoredObject | undefined {
+    const id = this.#id(key);
+    return this.#held(key).objects.get(id);
   }
 
   async #write(key: ObjectKey, change: Change): Promise<void> {
