@@ -109,7 +109,6 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "service-shell",
       "stack-folder",
       "storage",
-      "test-store",
     ],
   },
 };
@@ -147,6 +146,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["saga-engine/saga.ts", "saga-engine/stored-fault.ts"], pure: true },
     { folders: ["saga-engine"] },
     { folders: ["records"], pure: true },
+    { folders: ["restarts/decide-turn.ts", "restarts/store-members.ts"], pure: true },
     { folders: ["stores"] },
     { folders: ["registry"] },
     { folders: ["clusters"] },
@@ -157,6 +157,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["drift"] },
     { folders: ["replanning/decide-replan.ts"], pure: true },
     { folders: ["replanning"] },
+    { folders: ["restarts"] },
     { folders: ["events"] },
     { folders: ["overview"] },
     { folders: ["access"] },

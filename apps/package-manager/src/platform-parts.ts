@@ -36,6 +36,9 @@ import { applyProposal } from "./replanning/apply-proposal.ts";
 import { readDrainProgress } from "./replanning/drain-progress.ts";
 import { replanMetrics } from "./replanning/replan-metrics.ts";
 import { Replanner } from "./replanning/replanner.ts";
+import { RestartTurns, turnHold } from "./restarts/restart-turns.ts";
+import { turnMetrics } from "./restarts/turn-metrics.ts";
+import { openTurns } from "./stores/turn-store.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
 import { withReadTimeout } from "./status/read-timeout.ts";
@@ -311,6 +314,27 @@ export function buildReplanner(
   });
 }
 
+export function buildRestartTurns(
+  { deploy }: PmConfig,
+  { ambient, store, logger, meter, backgroundAudit = NO_AUDIT }: PlatformPorts,
+  { clusters, runtimes, core }: ReadInputs,
+): RestartTurns {
+  return new RestartTurns({
+    store,
+    view: core.parts.view,
+    runtimes: runtimes.view,
+    gateway: clusters.gateway,
+    planOf: (key, record) => core.service.planOf(key, record),
+    pauses: core.parts.pauses,
+    freezes: core.parts.freezes,
+    audit: backgroundAudit,
+    metrics: turnMetrics(meter),
+    ambient,
+    logger,
+    leaseMs: deploy.leaseMs,
+  });
+}
+
 function replanSettings({ replan }: PmConfig): ReplanSettings {
   return {
     clusterLostMs: replan.clusterLostMs,
@@ -422,9 +446,10 @@ export function buildRuntimeInspection(
 export function buildStatusReader(
   config: PmConfig,
   { ambient, store }: PlatformPorts,
-  { clusters: { directory, gateway, defaultCluster }, runtimes, core: { service, registry } }: ReadInputs,
+  { clusters: { directory, gateway, defaultCluster }, runtimes, core }: ReadInputs,
   reports: InboundReports,
 ): StatusReader {
+  const { service, registry } = core;
   return new ClusterStatusReader({
     deployments: {
       record: (key) => service.record(key),
@@ -441,6 +466,8 @@ export function buildStatusReader(
     pauseOf: (key) => service.pauseOf(key),
     freezesOf: (clusters) => service.freezesOf(clusters),
     replans: new ReplanStatusReader(new ReplanStore(store), replanSettings(config), () => ambient.clock.now()),
+    turns: openTurns(store),
+    holdOf: (key, record) => turnHold(core.parts, key, record),
     defaultCluster,
   });
 }

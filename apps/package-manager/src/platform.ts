@@ -6,6 +6,7 @@ import type { PmConfig } from "./config.ts";
 import { installationId } from "./stores/installation-id.ts";
 import type { DriftReconciler } from "./drift/drift-reconciler.ts";
 import type { Replanner } from "./replanning/replanner.ts";
+import type { RestartTurns } from "./restarts/restart-turns.ts";
 import { unaccountedWarnings } from "./records/unaccounted-unit.ts";
 import type { ClusterDirectory } from "./ports.ts";
 import type { InboundReports } from "./status/inbound-reports.ts";
@@ -36,6 +37,7 @@ import {
   buildReplanner,
   buildReplans,
   buildReports,
+  buildRestartTurns,
   buildRuntimes,
   buildFunctionAccess,
   buildRuntimeInspection,
@@ -94,8 +96,9 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   const onDrift = events.appendDrift;
   const drift: DriftReconciler = buildDriftReconciler(config, ports, { clusters, runtimes, core, managedBy, onDrift });
   const replanner: Replanner = buildReplanner(config, ports, { clusters, runtimes, core });
+  const turns = buildRestartTurns(config, ports, { clusters, runtimes, core });
   await encryptStoredTokens(clusters.stored, clusters.cipher, ports.logger);
-  await startParts({ clusters, runtimes, core, drift, replanner, events });
+  await startParts({ clusters, runtimes, core, drift, replanner, turns, events });
 
   const reports = buildReports({ clusters, runtimes, core });
   const status = buildStatusReader(config, ports, { clusters, runtimes, core }, reports);
@@ -121,7 +124,8 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     leaseKey: () => core.parts.engine.leaseKey,
     warnings: () => [...unaccountedWarnings(drift.unaccounted), ...clearTokenWarnings(clusters.roster.clearTokens)],
     faults: () => ({ registry: core.registry.viewFault, deployments: core.service.viewFault }),
-    close: (graceMs) => (closing ??= closeParts({ clusters, runtimes, core, drift, replanner, events }, graceMs)),
+    close: (graceMs) =>
+      (closing ??= closeParts({ clusters, runtimes, core, drift, replanner, turns, events }, graceMs)),
   };
 }
 
@@ -131,9 +135,11 @@ function connectParts({
   runtimes: { view, watcher },
   drift,
   replanner,
-}: Omit<ReadInputs, "core"> & Pick<StartableParts, "drift" | "replanner">): void {
+  turns,
+}: Omit<ReadInputs, "core"> & Pick<StartableParts, "drift" | "replanner" | "turns">): void {
   view.onChange((cluster, change) => {
     drift.observe(cluster, change);
+    if (change.type === "changed" && change.report.runtime.status?.stateStore !== undefined) turns.notify();
     if (change.type === "synced") directory.recheckFailing(cluster);
   });
   cordons.onChange(() => replanner.notify());
@@ -148,29 +154,33 @@ function connectParts({
 interface StartableParts extends ReadInputs {
   readonly drift: DriftReconciler;
   readonly replanner: Replanner;
+  readonly turns: RestartTurns;
   readonly events: EventParts;
 }
 
-async function startParts({ clusters, runtimes, core, drift, replanner, events }: StartableParts): Promise<void> {
+async function startParts(parts: StartableParts): Promise<void> {
+  const { clusters, runtimes, core, drift, replanner, turns, events } = parts;
   await events.stored.start();
   await clusters.cordons.start();
   await clusters.roster.start();
   clusters.directory.start();
   await core.registry.start();
   await core.service.start();
-  connectParts({ clusters, runtimes, drift, replanner });
+  connectParts(parts);
   core.parts.pauses.onChange(() => replanner.notify());
   core.parts.freezes.onChange(() => replanner.notify());
   runtimes.watcher.start();
   drift.start();
   replanner.start();
+  turns.start();
 }
 
 /** The writers first, then the readers, then the connections they use. */
 async function closeParts(
-  { clusters, runtimes, core, drift, replanner, events }: StartableParts,
+  { clusters, runtimes, core, drift, replanner, turns, events }: StartableParts,
   graceMs: number | undefined,
 ): Promise<void> {
+  await turns.close();
   await replanner.close();
   await drift.close();
   await core.service.close(graceMs);

@@ -43,6 +43,13 @@ export interface RemoveOptions extends UnitCallOptions {
   readonly revision?: number;
 }
 
+/** The turn of one node of a state store to restart. */
+export interface RestartGrant {
+  readonly nodeId: number;
+  /** The same in repeated calls. */
+  readonly turnId: string;
+}
+
 /** The report of one cluster about one unit. */
 export interface UnitReport {
   readonly unitId: UnitId;
@@ -220,6 +227,8 @@ export interface CrmGateway extends InspectionGateway {
     request: FunctionRequest,
     options?: UnitCallOptions,
   ): Promise<FunctionResponse>;
+  /** Lets a node of a state store restart. Idempotent by turn; false when it needs no restart, or the turn is over. */
+  grantRestart(cluster: ClusterName, unitId: UnitId, grant: RestartGrant, options?: UnitCallOptions): Promise<boolean>;
   topology(cluster: ClusterName, options?: CallOptions): Promise<Topology>;
   /** Checks the health now, without a cache. */
   health(cluster: ClusterName, options?: CallOptions): Promise<ClusterHealth>;

@@ -562,7 +562,15 @@ export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime
 export interface FeedEvent {
   readonly id: string;
   readonly topic: EventTopic;
-  readonly type: "added" | "changed" | "removed" | "progress" | "drift-corrected" | "replan" | "resync";
+  readonly type:
+    | "added"
+    | "changed"
+    | "removed"
+    | "progress"
+    | "drift-corrected"
+    | "replan"
+    | "restart-turn"
+    | "resync";
   readonly key: string;
   readonly at: string;
   /** The resource after the event, in the form of its route. */

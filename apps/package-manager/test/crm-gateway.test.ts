@@ -78,6 +78,22 @@ async function faultOf(call: Promise<unknown>): Promise<Fault> {
 }
 
 describe("GrpcCrmGateway with our manager", () => {
+  it("grants a restart, and reads whether the turn is over", async () => {
+    const { crm, gateway, name } = await edge();
+    const unit = unitOf("cart-1");
+    await gateway.deploy(name, unit);
+    const grant = { nodeId: 7, turnId: "turn-1" };
+    expect(await gateway.grantRestart(name, unit.id, grant, { namespace: "shop" })).toBe(true);
+    expect(await gateway.grantRestart(name, unit.id, grant)).toBe(false);
+    expect(crm.callsOf("GrantRestart")[0]?.request).toMatchObject({
+      deploymentId: unit.id,
+      nodeId: 7n,
+      turnId: "turn-1",
+      namespace: "shop",
+    });
+    await expect(gateway.grantRestart(name, "other" as UnitId, grant)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
   it("deploys, reads, lists, explains and removes, idempotently", async () => {
     const { crm, gateway, name } = await edge();
     const unit = unitOf("cart-1");

@@ -178,6 +178,16 @@ export {
   type StatedRequirement,
 } from "./observed/requirement-status.ts";
 export { driftSummary, type CorrectedField, type DriftCorrection } from "./observed/drift-correction.ts";
+export {
+  conditionWithState,
+  stateProblem,
+  StoreRestartState,
+  type MissingShard,
+  type RestartProgress,
+  type RestartTurn,
+  type StateStoreStatus,
+  type StoreRestart,
+} from "./observed/state-store.ts";
 export type { PlannedAvailability, PresentAvailability } from "./observed/planned-availability.ts";
 export {
   AvailabilitySource,

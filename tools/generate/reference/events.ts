@@ -128,9 +128,9 @@ const STORED = "`added`, `changed`, `removed`, `resync`";
 
 const TOPICS: Readonly<Record<Topic, { readonly types: string; readonly object: string }>> = {
   deployment: {
-    types: "`added`, `changed`, `removed`, `replan`, `drift-corrected`, `resync`",
+    types: "`added`, `changed`, `removed`, `replan`, `restart-turn`, `drift-corrected`, `resync`",
     object:
-      "[OClassDeployment](rest.md#oclassdeployment); of `replan`, the new plan of a running deployment: `state`, `reason`, `message`, `since`, `lost_clusters`, `plan_digest`, `revision`; of `drift-corrected`, the [DriftCorrection](rest.md#driftcorrection) of a unit that was sent again, with `reason` and `cluster`",
+      "[OClassDeployment](rest.md#oclassdeployment); of `replan`, the new plan of a running deployment: `state`, `reason`, `message`, `since`, `lost_clusters`, `plan_digest`, `revision`; of `restart-turn`, the node of a state store that may restart: `id`, `cluster`, `node_id`, `since`; of `drift-corrected`, the [DriftCorrection](rest.md#driftcorrection) of a unit that was sent again, with `reason` and `cluster`",
   },
   operation: {
     types: "`progress`, `removed`, `resync`",

@@ -17,7 +17,7 @@ export interface StoredTopic {
 }
 
 export interface StoredEvent {
-  readonly type: "added" | "changed" | "removed" | "progress" | "replan";
+  readonly type: "added" | "changed" | "removed" | "progress" | "replan" | "restart-turn";
   readonly key: string;
   readonly revision: number;
   /** Creates the object in the form of its REST route from `source`. */
@@ -36,7 +36,7 @@ export function storedTopic<T>(options: {
   readonly toObject: (stored: Stored<T>) => unknown;
   readonly keyOf?: (id: string) => string | undefined;
   /** Replaces added and changed. */
-  readonly type?: "progress" | "replan";
+  readonly type?: "progress" | "replan" | "restart-turn";
   /** Deletions of records are not events. */
   readonly ignoresDeletions?: true;
 }): StoredTopic {

@@ -1,4 +1,4 @@
-import { classDeploymentToWire, packageToWire } from "@oaas/contracts/rest";
+import { classDeploymentToWire, packageToWire, restartTurnToWire } from "@oaas/contracts/rest";
 import { Collection, type KeyValueStore } from "@oaas/storage";
 import { SAGAS } from "../saga-engine/saga.ts";
 import { maskDeployment, maskPackage } from "../masking/mask-settings.ts";
@@ -7,7 +7,9 @@ import { operationStatus } from "../records/deployment-saga.ts";
 import type { PackageRecord } from "../registry/package-records.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { ReplanRecord } from "../records/replan-record.ts";
+import { restartTurn } from "../records/restart-turn.ts";
 import { REPLANS } from "../stores/replan-store.ts";
+import { openTurns } from "../stores/turn-store.ts";
 import { storedTopic, type FollowedCollection, type StoredTopic } from "./stored-events.ts";
 
 /** The prefix of the subjects of deployment sagas; other sagas are internal. */
@@ -44,6 +46,13 @@ export function storedTopics(
       ignoresDeletions: true,
       collection: new Collection<ReplanRecord>(store, REPLANS),
       toObject: ({ record }) => replanEvent(record),
+    }),
+    storedTopic({
+      topic: "deployment",
+      type: "restart-turn",
+      ignoresDeletions: true,
+      collection: openTurns(store),
+      toObject: ({ record }) => restartTurnToWire(restartTurn(record)),
     }),
     storedTopic({
       topic: "operation",

@@ -19,11 +19,12 @@ export interface DeploymentSagaData {
   readonly correlationId: string;
 }
 
-/** Requesters of sagas that no user waits for. The names are stored. */
+/** Requesters of changes that no user waits for. The names are stored. */
 export const BACKGROUND = {
   drift: "keeper",
   replanner: "package-manager/replan",
   drainer: "package-manager/drain",
+  turns: "package-manager/restart-turns",
 } as const;
 
 /** Whether a user requested the saga; its calls then probe an open circuit breaker. */

@@ -67,6 +67,7 @@ function clusterStatus(cluster: ClusterName, placement: Placement, observed: Uni
     phase: reachable ? unit?.report.phase : undefined,
     message: unitMessage(placement, observed),
     functions: runtime?.status?.functions ?? [],
+    stateStore: runtime?.status?.stateStore,
     nfrCompliance: runtime?.nfrCompliance,
     recommendations: runtime?.status?.recommendations,
     lastApplied: runtime?.status?.lastApplied,

@@ -1,6 +1,14 @@
 import { notFound, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, FunctionKey, UnitId } from "@oaas/models";
+import type {
+  ClassDefinition,
+  ClusterHealth,
+  ClusterName,
+  DeploymentKey,
+  FunctionKey,
+  StateStoreStatus,
+  UnitId,
+} from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clusterOf, expectPlan, stateOf } from "../planner/testing/plan-inputs.ts";
@@ -51,6 +59,7 @@ function readerOver(
     clock,
     view,
     gateway,
+    turns: { get: async () => undefined },
     classes: () => classes,
     defaultCluster: () => defaultCluster as ClusterName | undefined,
     clusters: {
@@ -99,6 +108,28 @@ describe("status", () => {
     const { presentAvailability } = await over.reader.status("cart" as DeploymentKey);
     expect(presentAvailability).toMatchObject({ clustersDown: ["c"] });
     expect(presentAvailability?.clusterBound).toBeCloseTo(0.99 * 0.9, 12);
+  });
+
+  it("shows the state stores, and who waits for a turn to restart", async () => {
+    const store = { ready: true, desiredReplicas: 1, readyReplicas: 1, writable: true, missingShards: [] };
+    const restart = { state: "waiting-for-turn", reason: "TemplateChanged", message: "image", nodes: [1] } as const;
+    const withStore = (cluster: string, stateStore: StateStoreStatus) => {
+      const report = reportOf(cluster, `cart-${cluster}`);
+      const status = { condition: "running", phase: "running", lastUpdated: "", stateStore } as const;
+      return [{ ...report, runtime: { ...report.runtime, status } }];
+    };
+    const clusters = { a: withStore("a", { ...store, restart }), b: withStore("b", store), c: withStore("c", store) };
+    const over = readerOver(clusters, recordOf({ a: {}, b: {}, c: {} }), undefined, [], plan);
+    const healthy = await over.reader.status("cart" as DeploymentKey);
+    expect(healthy.clusters.map(({ stateStore }) => stateStore)).toEqual([{ ...store, restart }, store, store]);
+    expect(healthy.stateRestart).toEqual({
+      waiting: [{ cluster: "a", nodeId: 1 }],
+      message: "node 1 in a is next",
+    });
+
+    over.unreachable.add("c");
+    const { stateRestart } = await over.reader.status("cart" as DeploymentKey);
+    expect(stateRestart?.message).toMatch(/^c: it cannot be read: .*unreachable/);
   });
 
   it("lists each requirement with the reason why it is not measured", async () => {

@@ -21,6 +21,7 @@ import { placementEntries, type DeploymentRecord, type Placement } from "../reco
 import type { UnitAddress } from "../records/unit-table.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";
+import type { TurnFacts } from "../restarts/decide-turn.ts";
 import { ownEntry, type DeploymentPlan } from "../planner/plan-types.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type { Call, ListPage, RuntimeListQuery, StatusReader } from "../use-cases.ts";
@@ -36,6 +37,7 @@ import {
 import { withPlan } from "./planned-status.ts";
 import type { ReadGateway } from "./read-timeout.ts";
 import type { ReplanStatusReader } from "./replan-status.ts";
+import { readRestartProgress, type TurnSource } from "./restart-status.ts";
 import { orderRuntimes, RuntimeLists, runtimeOrder } from "./runtime-list.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
@@ -61,6 +63,8 @@ export interface StatusReaderDeps {
   /** The metrics that a cluster reported of a unit. */
   readonly metricsOf?: (cluster: ClusterName, unitId: UnitId) => readonly ReportedMetric[];
   readonly replans?: Pick<ReplanStatusReader, "read">;
+  readonly turns?: TurnSource;
+  readonly holdOf?: (key: DeploymentKey, record: DeploymentRecord) => TurnFacts["hold"];
   readonly pauseOf?: (key: DeploymentKey) => DeploymentPause | undefined;
   readonly freezesOf?: (clusters: readonly ClusterName[]) => readonly ActiveFreeze[];
   /** Preferred when several clusters have the unit. */
@@ -106,11 +110,13 @@ export class ClusterStatusReader implements StatusReader {
     const status = aggregateStatus(key, record, observations, deployments.operation(key));
     const notServing = new Set(status.clusters.flatMap((each) => (each.serving ? [] : [each.cluster])));
     const replan = await this.#deps.replans?.read(key, record, notServing);
+    const stateRestart = await readRestartProgress(this.#deps, key, record, await plan, observations);
     const planned = withPlan(status, await plan, observations, (name) => this.#deps.clusters.get(name)?.cost);
     const freezes = this.#deps.freezesOf?.(placementEntries(record).map(([cluster]) => cluster)) ?? [];
     return omitUndefined({
       ...planned,
       replan,
+      stateRestart,
       pause: this.#deps.pauseOf?.(key),
       freezes: freezes.length === 0 ? undefined : freezes,
     });

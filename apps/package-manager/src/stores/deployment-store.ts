@@ -9,9 +9,11 @@ import {
 import { revisionId, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ReplanRecord } from "../records/replan-record.ts";
+import type { RestartTurnRecord } from "../records/restart-turn.ts";
 import { EndedDeployments } from "./ended-deployments.ts";
 import { PAUSES } from "./pause-store.ts";
 import { REPLANS } from "./replan-store.ts";
+import { openTurns } from "./turn-store.ts";
 
 /** The view keeps every deployment decoded; sharing those objects makes single reads cheap. */
 const REMEMBERED = 65_536;
@@ -44,6 +46,7 @@ export class DeploymentStore {
   readonly #plans: Collection<DeploymentPlan>;
   readonly #replans: Collection<ReplanRecord>;
   readonly #pauses: Collection<DeploymentPause>;
+  readonly #turns: Collection<RestartTurnRecord>;
 
   constructor(store: KeyValueStore) {
     this.ended = new EndedDeployments(store);
@@ -52,6 +55,7 @@ export class DeploymentStore {
     this.#plans = new Collection(store, PLANS);
     this.#replans = new Collection(store, REPLANS);
     this.#pauses = new Collection(store, PAUSES);
+    this.#turns = openTurns(store);
   }
 
   get(key: DeploymentKey): Promise<StoredDeployment | undefined> {
@@ -108,6 +112,7 @@ export class DeploymentStore {
       this.#plans.stageDeletePrefix(under),
       this.#replans.stageDeleteUnread(current.id),
       this.#pauses.stageDeleteUnread(current.id),
+      this.#turns.stageDeleteUnread(current.id),
       this.ended.stage(current.id, current.record.unitRevision),
     ];
   }

@@ -30,7 +30,7 @@ import { replanMetrics } from "../../src/replanning/replan-metrics.ts";
 import { Replanner, type ReplannerOptions } from "../../src/replanning/replanner.ts";
 import { isOpen } from "../../src/saga-engine/saga.ts";
 import { ReplanStore } from "../../src/stores/replan-store.ts";
-import type { UnitReport } from "../../src/ports.ts";
+import type { CrmGateway, UnitReport } from "../../src/ports.ts";
 import type { Call } from "../../src/use-cases.ts";
 import { FakeClusters, withCallWrapper, type CallWrapper } from "./fake-clusters.ts";
 import { hookedStore, type CommitHook, type HookedStore } from "./hooked-store.ts";
@@ -82,6 +82,8 @@ export async function memoryFixtureStore(seed = 1): Promise<FixtureStore> {
 export class ManagerUnderTest {
   readonly parts: DeploymentParts;
   readonly service: DeploymentService;
+  /** The clusters, through `onCall`. */
+  readonly gateway: CrmGateway;
   readonly drift: DriftReconciler;
   readonly replanner: Replanner;
   readonly replans: ReplanStore;
@@ -99,6 +101,7 @@ export class ManagerUnderTest {
     this.#store = store;
     this.hooked = hookedStore(store, () => this.onCommit);
     const gateway = withCallWrapper(fixture.clusters, () => this.onCall);
+    this.gateway = gateway;
     const { ambient } = fixture.at;
     this.parts = createDeploymentParts({
       store: this.hooked,

@@ -20,14 +20,16 @@ import type {
   LogLine,
   RemoveOptions,
   RenderedUnit,
+  RestartGrant,
   RuntimeChange,
   UnitCallOptions,
   UnitReport,
 } from "../../src/ports.ts";
+import { FakeStateStores } from "./fake-state-stores.ts";
 
 /** One call that changes a cluster. */
 export interface ClusterCall {
-  readonly op: "deploy" | "remove";
+  readonly op: "deploy" | "remove" | "grant";
   readonly cluster: ClusterName;
   readonly unitId: UnitId;
   readonly revision: number;
@@ -62,6 +64,8 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
 
   /** The namespace of each unit, by `cluster/unitId`. */
   readonly namespaces = new Map<string, string>();
+  /** The state stores of the units. */
+  readonly stores = new FakeStateStores();
   /** Units of other owners, which a list returns too. */
   readonly foreign = new Map<ClusterName, readonly UnitReport[]>();
 
@@ -181,6 +185,12 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   invoke = async (): Promise<never> => {
     throw unavailable("functions", "fake clusters have no pods");
   };
+  async grantRestart(cluster: ClusterName, unitId: UnitId, grant: RestartGrant): Promise<boolean> {
+    if (!this.#reachableUnits(cluster).has(unitId)) throw notFound("class runtime", unitId);
+    this.calls.push({ op: "grant", cluster, unitId, revision: 0 });
+    return this.stores.grant(cluster, unitId, grant);
+  }
+
   topology = async (): Promise<never> => {
     throw unavailable("topology", "fake clusters have no topology");
   };
@@ -246,6 +256,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     const unitId = unit.id as UnitId;
     const condition = this.failing.get(cluster) ?? (this.stuck.has(cluster) ? "deploying" : "running");
     const namespace = this.namespaces.get(`${cluster}/${unitId}`) ?? "default";
+    const stateStore = this.stores.status(cluster);
     return {
       unitId,
       namespace,
@@ -273,6 +284,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
           serving: condition === "running" || condition === "degraded",
           upToDate: condition === "running",
           lastUpdated: "",
+          ...(stateStore === undefined ? {} : { stateStore }),
         },
       },
     };
@@ -312,6 +324,13 @@ export function withCallWrapper(clusters: FakeClusters, wrap: () => CallWrapper)
       through({ op: "remove", cluster, unitId, revision: options.revision ?? 0 }, options, () =>
         clusters.remove(cluster, unitId, options),
       ),
+    grantRestart: async (cluster: ClusterName, unitId: UnitId, grant: RestartGrant) => {
+      let accepted = false;
+      await through({ op: "grant", cluster, unitId, revision: 0 }, {}, async () => {
+        accepted = await clusters.grantRestart(cluster, unitId, grant);
+      });
+      return accepted;
+    },
     render: (cluster: ClusterName, unit: DeploymentUnit) => clusters.render(cluster, unit),
     unit: (cluster: ClusterName, unitId: UnitId) => clusters.unit(cluster, unitId),
     runtimes: (cluster: ClusterName) => clusters.runtimes(cluster),

@@ -6,6 +6,7 @@ import {
   HealthCheckResponse_ServingStatus,
   HealthService,
   ObjectChange,
+  StateStoreService,
   StatusCode,
   TopologyService,
   Verdict,
@@ -37,6 +38,7 @@ export const SCRIPTED_METHODS = [
   "ListPods",
   "GetConditions",
   "GetEnvHealth",
+  "GrantRestart",
   "GetTopology",
   "Check",
 ] as const;
@@ -63,7 +65,22 @@ export interface ScriptedServicesDeps {
 
 /** The services of a class runtime manager over scripted units, like ours or like the Rust one. */
 export function scriptedServices(deps: ScriptedServicesDeps): BoundService[] {
-  return [deploymentService(deps), ...infoServices(deps), ...(deps.rust ? [] : [scriptedInspection(deps)])];
+  const additions = deps.rust ? [] : [scriptedInspection(deps), stateStoreService(deps)];
+  return [deploymentService(deps), ...infoServices(deps), ...additions];
+}
+
+/** Accepts each turn of a known unit once. */
+function stateStoreService({ units, act }: ScriptedServicesDeps): BoundService {
+  const granted = new Set<string>();
+  return bindService(StateStoreService, {
+    grantRestart: (request, call) =>
+      act("GrantRestart", request, call, () => {
+        if (units.get(request.deploymentId) === undefined) throw notFound("class runtime", request.deploymentId);
+        const accepted = !granted.has(request.turnId);
+        granted.add(request.turnId);
+        return { accepted };
+      }),
+  });
 }
 
 function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundService {

@@ -79,6 +79,7 @@ export {
   classRuntimeToWire,
   classRuntimeView,
 } from "./resources/cluster/class-runtime.ts";
+export { restartTurnToWire } from "./resources/cluster/state-store.ts";
 export {
   clusterHealthInput,
   clusterHealthToWire,

@@ -2,6 +2,7 @@ import type { DriftCorrection } from "./drift-correction.ts";
 import type { DeploymentCondition } from "../health/condition.ts";
 import type { ClusterName, FunctionKey, UnitId } from "../fields/ids.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
+import type { StateStoreStatus } from "./state-store.ts";
 
 /** Coarser phase that PM reports. */
 export const RuntimePhase = {
@@ -54,6 +55,8 @@ export interface ClassRuntimeStatus {
   readonly message?: string;
   readonly lastUpdated: string;
   readonly functions?: readonly FunctionStatus[];
+  /** Absent for a class without state in this cluster. */
+  readonly stateStore?: StateStoreStatus;
   /** Values that the cluster recommends from its measurements. */
   readonly recommendations?: readonly NfrRecommendation[];
   /** The last applied recommendation of each dimension of each component. */

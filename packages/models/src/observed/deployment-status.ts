@@ -9,6 +9,7 @@ import type { ReplanStatus } from "./replan-status.ts";
 import type { RequirementStatus } from "./requirement-status.ts";
 import type { DriftCorrection } from "./drift-correction.ts";
 import type { NfrCompliance, NfrRecommendation } from "./nfr-status.ts";
+import type { RestartProgress, StateStoreStatus } from "./state-store.ts";
 
 /** A value that the class runtime manager of a cluster reported. */
 export interface ReportedMetric {
@@ -36,6 +37,8 @@ export interface ClusterDeploymentStatus {
   readonly phase?: LifecyclePhase;
   readonly message?: string;
   readonly functions: readonly FunctionStatus[];
+  /** Absent for a class without state in this cluster. */
+  readonly stateStore?: StateStoreStatus;
   readonly nfrCompliance?: NfrCompliance;
   /** Values that the cluster recommends from its measurements. */
   readonly recommendations?: readonly NfrRecommendation[];
@@ -93,5 +96,7 @@ export interface DeploymentStatus {
   readonly pause?: DeploymentPause;
   /** Present while a freeze window of one of its clusters, or of all clusters, is active. */
   readonly freezes?: readonly ActiveFreeze[];
+  /** Present while a state store with members in several clusters restarts. */
+  readonly stateRestart?: RestartProgress;
   readonly updatedAt: string;
 }

@@ -6,6 +6,7 @@ import { nfrText } from "../../output/nfr-text.ts";
 import { driftText } from "../../output/drift-text.ts";
 import { holdLines } from "../../output/hold-text.ts";
 import { replanLines } from "../../output/replan-text.ts";
+import { stateLines } from "../../output/state-text.ts";
 import { priceLines } from "../../output/price-text.ts";
 import { availabilityLines } from "../../output/availability-text.ts";
 import { ageText, tableText } from "../../output/table.ts";
@@ -53,6 +54,7 @@ function statusText(state: DeploymentState, session: Session): string {
     ...availabilityLines(state, colours),
     ...priceLines(state.price),
     ...(state.requirements ?? []).map(({ summary }) => `requirement: ${summary}`),
+    ...stateLines(state, colours),
     ...holdLines(state, colours),
     ...replanLines(state.replan, colours),
     ...(operation === null

@@ -47,6 +47,7 @@ import type {
   LogQuery,
   ObjectQuery,
   RemoveOptions,
+  RestartGrant,
   RenderedUnit,
   RuntimeChange,
   RuntimeQuery,
@@ -112,6 +113,8 @@ const CALLS = {
   GetObject: { timeoutMs: 5_000, retriedBy: "gateway" },
   ListPods: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetConditions: { timeoutMs: 5_000, retriedBy: "gateway" },
+  // The turn stays open and is granted again with the same id.
+  GrantRestart: { timeoutMs: 5_000, retriedBy: "caller" },
   GetTopology: { timeoutMs: 15_000, retriedBy: "gateway" },
   GetEnvHealth: { timeoutMs: 5_000, maxTimeoutMs: 30_000, retriedBy: "gateway", probe: true },
 } as const satisfies Record<string, CallPolicy>;
@@ -311,6 +314,18 @@ export class GrpcCrmGateway implements CrmGateway {
         call,
       ),
     );
+  }
+
+  async grantRestart(
+    cluster: ClusterName,
+    unitId: UnitId,
+    { nodeId, turnId }: RestartGrant,
+    options?: UnitCallOptions,
+  ): Promise<boolean> {
+    return this.#call(cluster, "GrantRestart", options, async ({ stateStore }, call) => {
+      const request = { deploymentId: unitId, nodeId: BigInt(nodeId), turnId, ...namespaceOf(options) };
+      return (await stateStore.grantRestart(request, call)).accepted;
+    });
   }
 
   async topology(cluster: ClusterName, options?: CallOptions): Promise<Topology> {

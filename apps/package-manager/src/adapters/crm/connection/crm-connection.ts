@@ -4,6 +4,7 @@ import {
   DeploymentService,
   HealthService,
   InspectionService,
+  StateStoreService,
   TopologyService,
 } from "@oaas/contracts/grpc";
 import type { Ambient, Timer } from "@oaas/foundation";
@@ -21,6 +22,7 @@ export interface CrmServices {
   readonly health: RpcClient<typeof HealthService>;
   readonly topology: RpcClient<typeof TopologyService>;
   readonly inspection: RpcClient<typeof InspectionService>;
+  readonly stateStore: RpcClient<typeof StateStoreService>;
 }
 
 /** How long calls may finish on a replaced connection. */
@@ -70,6 +72,7 @@ export class CrmConnection {
       health: channel.client(HealthService),
       topology: channel.client(TopologyService),
       inspection: channel.client(InspectionService),
+      stateStore: channel.client(StateStoreService),
     };
     this.#current = { channel, services, texts };
     return services;

@@ -55,6 +55,45 @@ describe("conversions from the wire", () => {
     ]);
   });
 
+  describe("a state store", () => {
+    const RUNNING = { condition: DeploymentCondition.RUNNING, lifecyclePhase: LifecyclePhase.AVAILABLE, serving: true };
+    const reported = (odgm: object) =>
+      reportFromWire(edge, create(ClassRuntimeSummarySchema, { id: "u", status: { ...RUNNING, odgm } }));
+
+    it("is reported with its missing shards and its restart", () => {
+      const restart = { state: "WaitingForTurn", reason: "TemplateChanged", message: "another image", nodes: [4n, 3n] };
+      const { runtime } = reported({ ready: true, readyReplicas: 2, desiredReplicas: 2, writable: true, restart });
+      expect(runtime.status?.stateStore).toEqual({
+        ready: true,
+        desiredReplicas: 2,
+        readyReplicas: 2,
+        writable: true,
+        missingShards: [],
+        restart: { state: "waiting-for-turn", reason: "TemplateChanged", message: "another image", nodes: [3, 4] },
+      });
+      const ofNewerPeer = reported({ restart: { state: "Draining" } }).runtime.status?.stateStore?.restart;
+      expect(ofNewerPeer?.state).toBe("restarting");
+    });
+
+    it.each([
+      { odgm: { writable: true }, condition: "running", message: undefined },
+      { odgm: {}, condition: "running", message: undefined },
+      {
+        odgm: { writable: false, message: "no leader" },
+        condition: "degraded",
+        message: "State store: writes are not acknowledged: no leader",
+      },
+      {
+        odgm: { writable: true, missingShards: [{ nodeId: 2n, collection: "shop.Order", partition: 1 }] },
+        condition: "degraded",
+        message: "State store: node 2 lacks the shard of partition 1 of shop.Order",
+      },
+    ])("gives a running unit the condition $condition with $odgm", ({ odgm, condition, message }) => {
+      const report = reported(odgm);
+      expect([report.condition, report.message]).toEqual([condition, message]);
+    });
+  });
+
   it("reads why requirements are not measured from the condition", () => {
     const withCondition = (status: string) =>
       create(ClassRuntimeSummarySchema, {

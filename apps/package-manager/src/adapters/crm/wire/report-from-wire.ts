@@ -12,7 +12,9 @@ import {
 import { omitUndefined } from "@oaas/contracts/rest";
 import {
   conditionOfPhase,
+  conditionWithState,
   driftSummary,
+  stateProblem,
   type ClassRuntime,
   type ClassRuntimeStatus,
   type ClusterName,
@@ -25,6 +27,7 @@ import {
 import type { RuntimeChange, UnitReport } from "../../../ports.ts";
 import { complianceFromWire, recommendationsFromWire } from "./nfr-from-wire.ts";
 import { nonEmpty } from "./non-empty.ts";
+import { stateStoreFromWire } from "./state-store-from-wire.ts";
 
 /** The report of a cluster about a unit. The Rust manager sets only fields up to 12. */
 export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): UnitReport {
@@ -83,15 +86,20 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
 }
 
 function statusFromWire(status: WireStatus): ClassRuntimeStatus {
-  const condition = conditionFromWire(status);
+  const stateStore = status.odgm && stateStoreFromWire(status.odgm);
+  const reported = conditionFromWire(status);
+  const condition = conditionWithState(reported, stateStore);
+  // The manager names its own problem; that of the state store counts where it reports none.
+  const problem = condition === reported ? undefined : stateStore && stateProblem(stateStore);
   return omitUndefined({
     condition,
     serving: isServing(status),
     upToDate: status.upToDate ?? condition === "running",
     phase: phaseWords.fromWire(status.phase) ?? "unknown",
-    message: nonEmpty(status.message),
+    message: problem ?? nonEmpty(status.message),
     lastUpdated: status.lastUpdated,
     functions: status.functions.map(functionFromWire),
+    stateStore,
     recommendations: recommendationsFromWire(status.nfrRecommendations),
     lastApplied: recommendationsFromWire(status.lastAppliedRecommendations),
     lastAppliedAt: nonEmpty(status.lastAppliedAt),

@@ -29,6 +29,7 @@ import { pascalCase, screamingSnakeCase } from "../../reading/spelling.ts";
 import { aliasedCondition, healthCondition } from "../deployment/health.ts";
 import { driftField } from "./drift-correction.ts";
 import { nfrCompliance, recommendationFields } from "./nfr-status.ts";
+import { stateStoreStatus } from "./state-store.ts";
 
 const SERVING = "Whether requests are answered, possibly by an earlier revision or by fewer replicas.";
 
@@ -70,6 +71,11 @@ export const classRuntimeStatus = resource<ClassRuntimeStatus>()({
   message: nullable("message", "Human-readable message.", string()),
   lastUpdated: required("last_updated", "Time of the cluster's last report.", string()),
   functions: optional("functions", "Status of each function.", array(nested(functionStatus))),
+  stateStore: optional(
+    "state_store",
+    "State store of the class in this cluster; absent for a class without state.",
+    nested(stateStoreStatus),
+  ),
   ...recommendationFields,
   lastAppliedAt: optional("last_applied_at", "Time of the last applied recommendation.", string()),
   driftCorrections: driftField,

@@ -41,6 +41,7 @@ import { activeFreeze } from "../cluster/freeze-window.ts";
 import { deploymentPause } from "./deployment-pause.ts";
 import { replanStatus } from "./replan-status.ts";
 import { requirementStatus } from "./requirement-status.ts";
+import { restartProgress, stateStoreStatus } from "../cluster/state-store.ts";
 import { driftField } from "../cluster/drift-correction.ts";
 import { nfrCompliance, recommendationFields } from "../cluster/nfr-status.ts";
 
@@ -107,6 +108,11 @@ const clusterDeploymentStatus = resource<ClusterDeploymentStatus>()({
   phase: nullable("phase", "Lifecycle phase; null when unknown.", enumeration(LifecyclePhase)),
   message: nullable("message", "Human-readable message.", string()),
   functions: required("functions", "Status of each function.", array(nested(functionStatus))),
+  stateStore: optional(
+    "state_store",
+    "State store of the class in this cluster; absent for a class without state.",
+    nested(stateStoreStatus),
+  ),
   nfrCompliance: optional(
     "nfr_compliance",
     "Compliance with the requirements; absent when not measured.",
@@ -195,6 +201,11 @@ const deploymentStatus = resource<DeploymentStatus>()({
     "freezes",
     "Freeze windows that are active for its clusters: until they end, only recovery changes them. Absent when there are none.",
     array(nested(activeFreeze)),
+  ),
+  stateRestart: optional(
+    "state_restart",
+    "Restarts of a state store with members in several clusters, one node at a time; absent when no node waits.",
+    nested(restartProgress),
   ),
   updatedAt: required("updated_at", "Time of the last change or cluster report, whichever is later.", timestamp()),
 });

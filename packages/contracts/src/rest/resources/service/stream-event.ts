@@ -10,7 +10,7 @@ export const streamEventView = view({
   topic: field("Topic: the kind of the object.", z.enum(EVENT_TOPICS)),
   type: field(
     "Event type; `resync` means that events were missed and the client must re-list.",
-    z.enum(["added", "changed", "removed", "progress", "drift-corrected", "replan", "resync"]),
+    z.enum(["added", "changed", "removed", "progress", "drift-corrected", "replan", "restart-turn", "resync"]),
   ),
   key: field("Key of the object.", z.string()),
   at: field("Time of the event.", z.string()),
