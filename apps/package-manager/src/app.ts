@@ -58,6 +58,7 @@ import { freezeWindowHandlers } from "./http/routes/freeze-windows.ts";
 import { labHandlers } from "./http/routes/lab.ts";
 import { overviewHandlers } from "./http/routes/overview.ts";
 import { functionHandlers } from "./http/routes/functions.ts";
+import { stateObjectHandlers } from "./http/routes/state-objects.ts";
 import { inspectionHandlers } from "./http/routes/inspection.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { documentHandlers } from "./http/routes/documents.ts";
@@ -267,6 +268,7 @@ function httpServer(
       ...deploymentHandlers(platform.deployments, platform.replans, platform.pauses, platform.status),
       ...functionHandlers(platform.functions),
       ...inspectionHandlers(platform.inspection),
+      ...stateObjectHandlers(platform.state),
       ...documentHandlers(platform.documents),
       ...freezeWindowHandlers(platform.freezes),
       ...clusterHandlers(platform.clusters, platform, platform.status, ambient.clock),

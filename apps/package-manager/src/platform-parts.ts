@@ -47,6 +47,7 @@ import { unitIdOf } from "./planner/unit-id.ts";
 import { recommendedReplicas } from "./status/runtime-query.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
+import { ClusterStateObjects } from "./status/state-objects.ts";
 import { ClusterFunctionAccess } from "./status/function-access.ts";
 import { ClusterRuntimeInspection } from "./status/runtime-inspection.ts";
 import type {
@@ -56,6 +57,7 @@ import type {
   Overview,
   Replans,
   RuntimeInspection,
+  StateObjects,
   StatusReader,
 } from "./use-cases.ts";
 
@@ -433,6 +435,18 @@ export function buildFunctionAccess(
     gateway,
     status,
     clock: ambient.clock,
+  });
+}
+
+export function buildStateObjects({
+  clusters: { directory, gateway },
+  core: { service },
+}: Pick<ReadInputs, "clusters" | "core">): StateObjects {
+  return new ClusterStateObjects({
+    record: (key) => service.record(key),
+    planOf: (key, record) => service.planOf(key, record),
+    clusters: directory,
+    gateway,
   });
 }
 

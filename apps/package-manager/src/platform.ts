@@ -24,6 +24,7 @@ import type {
   Pauses,
   Registry,
   Replans,
+  StateObjects,
   StatusReader,
 } from "./use-cases.ts";
 import {
@@ -41,6 +42,7 @@ import {
   buildRuntimes,
   buildFunctionAccess,
   buildRuntimeInspection,
+  buildStateObjects,
   buildStatusReader,
   type EventParts,
   type PlatformPorts,
@@ -63,6 +65,7 @@ export interface Platform {
   readonly overview: Overview;
   readonly functions: FunctionAccess;
   readonly inspection: RuntimeInspection;
+  readonly state: StateObjects;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
   /** Replaces the clusters of the configuration. Throws and changes nothing if they cannot be used. */
@@ -118,6 +121,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     overview: buildOverview(ports, { clusters, runtimes, core }),
     functions: buildFunctionAccess(ports, { clusters, runtimes, core }, status),
     inspection: buildRuntimeInspection({ clusters }, status),
+    state: buildStateObjects({ clusters, core }),
     reports,
     feed: events.feed,
     setConfiguredClusters: clusters.setConfigured,

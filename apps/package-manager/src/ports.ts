@@ -188,13 +188,80 @@ export interface InspectionGateway {
   conditions(cluster: ClusterName, unitId: UnitId, options?: UnitCallOptions): Promise<RuntimeConditions>;
 }
 
+/** One entry of a stored object. */
+export interface StateEntry {
+  readonly data: Uint8Array;
+  /** Whether the state store merges it as a CRDT map. */
+  readonly isCrdt: boolean;
+}
+
+export type StateEntries = ReadonlyMap<string, StateEntry>;
+
+/** A partition of a collection. */
+export interface StatePartition {
+  readonly collection: string;
+  readonly partition: number;
+}
+
+export interface StateObjectAddress extends StatePartition {
+  readonly objectId: string;
+}
+
+/** The objects of a partition to list. */
+export interface StateObjectQuery extends StatePartition {
+  readonly prefix?: string;
+  readonly limit: number;
+  /** Of the previous page. */
+  readonly pageToken?: Uint8Array;
+  /** Read after every write that was acknowledged before. */
+  readonly fresh: boolean;
+}
+
+/** An object without its entries. */
+export interface StateObjectSummary {
+  readonly objectId: string;
+  readonly version: number;
+  readonly entryCount: number;
+}
+
+/**
+ * The objects in the state store of one unit. Each throws failed-precondition when other clusters hold the partition, and
+ * unimplemented when the peer does not support it.
+ */
+export interface StateGateway {
+  stateObjects(
+    cluster: ClusterName,
+    unitId: UnitId,
+    query: StateObjectQuery,
+    options?: UnitCallOptions,
+  ): Promise<{ readonly objects: readonly StateObjectSummary[]; readonly next?: Uint8Array }>;
+  stateObject(
+    cluster: ClusterName,
+    unitId: UnitId,
+    address: StateObjectAddress,
+    options?: UnitCallOptions,
+  ): Promise<{ readonly version: number; readonly entries: StateEntries }>;
+  setStateObject(
+    cluster: ClusterName,
+    unitId: UnitId,
+    object: StateObjectAddress & { readonly entries: StateEntries },
+    options?: UnitCallOptions,
+  ): Promise<void>;
+  deleteStateObject(
+    cluster: ClusterName,
+    unitId: UnitId,
+    address: StateObjectAddress,
+    options?: UnitCallOptions,
+  ): Promise<void>;
+}
+
 /**
  * The class runtime managers of all clusters.
  *
  * *Guarantees*: each call has a deadline, and reads are retried within it; a dead cluster fails fast (circuit breaker) and
  * delays no other; faults name the cluster; an unknown cluster is not-found.
  */
-export interface CrmGateway extends InspectionGateway {
+export interface CrmGateway extends InspectionGateway, StateGateway {
   /** Sends a unit. Idempotent. */
   deploy(cluster: ClusterName, unit: DeploymentUnit, options?: UnitCallOptions): Promise<void>;
   /** Renders a unit without applying it. Rejects as `deploy`; throws unimplemented when the peer does not support it. */

@@ -32,6 +32,7 @@ import type {
   RuntimeObject,
   RuntimePods,
   RuntimeSignals,
+  ShardType,
 } from "@oaas/models";
 import type { Fault } from "@oaas/foundation";
 import type { Transaction } from "@oaas/storage";
@@ -46,6 +47,10 @@ import type {
   ObjectQuery,
   RuntimeQuery,
   SignalQuery,
+  StateEntries,
+  StateObjectAddress,
+  StateObjectSummary,
+  StatePartition,
 } from "./ports.ts";
 
 /**
@@ -389,6 +394,53 @@ export interface FunctionAccess {
     request: FunctionRequest,
     options: { readonly cluster?: ClusterName; readonly signal: AbortSignal },
   ): Promise<FunctionResponse & { readonly cluster: ClusterName }>;
+}
+
+/** Where the copies of a collection are. */
+export interface StateCollection {
+  readonly name: string;
+  readonly partitionCount: number;
+  readonly replicaCount: number;
+  /** Absent where the cluster decides. */
+  readonly shardType?: ShardType;
+  readonly clusters: readonly ClusterName[];
+}
+
+/** The objects of a deployment to list; all partitions, one after the other, unless one is named. */
+export interface StateListQuery {
+  /** Default: the only one. */
+  readonly collection?: string;
+  readonly partition?: number;
+  readonly prefix?: string;
+  readonly fresh: boolean;
+  readonly limit?: number;
+  readonly pageToken?: string;
+  readonly cluster?: ClusterName;
+}
+
+/** Where to read or write an object: in the given cluster, else in the first one that holds the partition and responds. */
+export interface StateCall {
+  readonly cluster?: ClusterName;
+  readonly signal: AbortSignal;
+}
+
+/** Reads and writes the objects of deployments. */
+export interface StateObjects {
+  /** Throws failed-precondition for a deployment without a state store. */
+  collections(key: DeploymentKey): Promise<readonly StateCollection[]>;
+  list(
+    key: DeploymentKey,
+    query: StateListQuery,
+    signal: AbortSignal,
+  ): Promise<{ readonly objects: readonly (StateObjectSummary & StatePartition)[]; readonly next?: string }>;
+  get(
+    key: DeploymentKey,
+    address: StateObjectAddress,
+    call: StateCall,
+  ): Promise<{ readonly cluster: ClusterName; readonly version: number; readonly entries: StateEntries }>;
+  /** Returns the cluster that acknowledged the write. */
+  set(key: DeploymentKey, address: StateObjectAddress, entries: StateEntries, call: StateCall): Promise<ClusterName>;
+  delete(key: DeploymentKey, address: StateObjectAddress, call: StateCall): Promise<ClusterName>;
 }
 
 export interface ClusterLogLine extends LogLine {

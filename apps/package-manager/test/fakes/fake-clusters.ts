@@ -38,6 +38,10 @@ export interface ClusterCall {
 /** Wraps each changing call: may throw before or after it, repeat or delay it. */
 export type CallWrapper = (call: ClusterCall, effect: () => void, options: CallOptions) => Promise<void>;
 
+const noStateStore = async (): Promise<never> => {
+  throw unavailable("the state store", "fake clusters have no state stores");
+};
+
 /**
  * Clusters with class runtime managers that behave like ours: idempotent by unit id, and an older revision never replaces a
  * newer one. They outlive every package manager of a test.
@@ -191,6 +195,10 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     return this.stores.grant(cluster, unitId, grant);
   }
 
+  stateObjects = noStateStore;
+  stateObject = noStateStore;
+  setStateObject = noStateStore;
+  deleteStateObject = noStateStore;
   topology = async (): Promise<never> => {
     throw unavailable("topology", "fake clusters have no topology");
   };

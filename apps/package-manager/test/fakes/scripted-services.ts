@@ -6,7 +6,6 @@ import {
   HealthCheckResponse_ServingStatus,
   HealthService,
   ObjectChange,
-  StateStoreService,
   StatusCode,
   TopologyService,
   Verdict,
@@ -17,6 +16,7 @@ import {
 import { invalidArgument, notFound, ROOT_PATH } from "@oaas/foundation";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { scriptedInspection } from "./scripted-inspection.ts";
+import { scriptedState } from "./scripted-state.ts";
 import type { HeldUnit, ScriptedUnits } from "./scripted-units.ts";
 
 /** The methods that can be scripted, by their contract names. */
@@ -33,6 +33,10 @@ export const SCRIPTED_METHODS = [
   "RenderUnit",
   "StreamLogs",
   "InvokeFunction",
+  "ListStateObjects",
+  "GetStateObject",
+  "SetStateObject",
+  "DeleteStateObject",
   "GetSignals",
   "GetObject",
   "ListPods",
@@ -65,22 +69,8 @@ export interface ScriptedServicesDeps {
 
 /** The services of a class runtime manager over scripted units, like ours or like the Rust one. */
 export function scriptedServices(deps: ScriptedServicesDeps): BoundService[] {
-  const additions = deps.rust ? [] : [scriptedInspection(deps), stateStoreService(deps)];
+  const additions = deps.rust ? [] : [scriptedInspection(deps), scriptedState(deps)];
   return [deploymentService(deps), ...infoServices(deps), ...additions];
-}
-
-/** Accepts each turn of a known unit once. */
-function stateStoreService({ units, act }: ScriptedServicesDeps): BoundService {
-  const granted = new Set<string>();
-  return bindService(StateStoreService, {
-    grantRestart: (request, call) =>
-      act("GrantRestart", request, call, () => {
-        if (units.get(request.deploymentId) === undefined) throw notFound("class runtime", request.deploymentId);
-        const accepted = !granted.has(request.turnId);
-        granted.add(request.turnId);
-        return { accepted };
-      }),
-  });
 }
 
 function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundService {

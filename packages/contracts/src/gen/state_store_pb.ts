@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file state_store.proto.
  */
 export const file_state_store: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdGF0ZV9zdG9yZS5wcm90bxIPb2Fhcy5kZXBsb3ltZW50ItEBChdMaXN0U3RhdGVPYmplY3RzUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhcKCmNvbGxlY3Rpb24YAiABKAlIAIgBARIRCglwYXJ0aXRpb24YAyABKA0SEwoGcHJlZml4GAQgASgJSAGIAQESEgoFbGltaXQYBSABKA1IAogBARIXCgpwYWdlX3Rva2VuGAYgASgMSAOIAQFCDQoLX2NvbGxlY3Rpb25CCQoHX3ByZWZpeEIICgZfbGltaXRCDQoLX3BhZ2VfdG9rZW4irwEKGExpc3RTdGF0ZU9iamVjdHNSZXNwb25zZRI0CgdvYmplY3RzGAEgAygLMiMub2Fhcy5kZXBsb3ltZW50LlN0YXRlT2JqZWN0U3VtbWFyeRIcCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAxIAIgBARISCgpjb2xsZWN0aW9uGAMgASgJEhcKD3BhcnRpdGlvbl9jb3VudBgEIAEoDUISChBfbmV4dF9wYWdlX3Rva2VuIk0KElN0YXRlT2JqZWN0U3VtbWFyeRIRCglvYmplY3RfaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoBBITCgtlbnRyeV9jb3VudBgDIAEoBCJ8ChVHZXRTdGF0ZU9iamVjdFJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIXCgpjb2xsZWN0aW9uGAIgASgJSACIAQESEQoJcGFydGl0aW9uGAMgASgNEhEKCW9iamVjdF9pZBgEIAEoCUINCgtfY29sbGVjdGlvbiI3ChZHZXRTdGF0ZU9iamVjdFJlc3BvbnNlEh0KBm9iamVjdBgBIAEoCzINLm9wcmMuT2JqRGF0YSKbAQoVU2V0U3RhdGVPYmplY3RSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFwoKY29sbGVjdGlvbhgCIAEoCUgAiAEBEhEKCXBhcnRpdGlvbhgDIAEoDRIRCglvYmplY3RfaWQYBCABKAkSHQoGb2JqZWN0GAUgASgLMg0ub3ByYy5PYmpEYXRhQg0KC19jb2xsZWN0aW9uIhgKFlNldFN0YXRlT2JqZWN0UmVzcG9uc2UifwoYRGVsZXRlU3RhdGVPYmplY3RSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFwoKY29sbGVjdGlvbhgCIAEoCUgAiAEBEhEKCXBhcnRpdGlvbhgDIAEoDRIRCglvYmplY3RfaWQYBCABKAlCDQoLX2NvbGxlY3Rpb24iGwoZRGVsZXRlU3RhdGVPYmplY3RSZXNwb25zZSJ0ChNHcmFudFJlc3RhcnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSDwoHbm9kZV9pZBgCIAEoBBIPCgd0dXJuX2lkGAMgASgJEhYKCW5hbWVzcGFjZRgEIAEoCUgAiAEBQgwKCl9uYW1lc3BhY2UiKAoUR3JhbnRSZXN0YXJ0UmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKAgyiwQKEVN0YXRlU3RvcmVTZXJ2aWNlEmcKEExpc3RTdGF0ZU9iamVjdHMSKC5vYWFzLmRlcGxveW1lbnQuTGlzdFN0YXRlT2JqZWN0c1JlcXVlc3QaKS5vYWFzLmRlcGxveW1lbnQuTGlzdFN0YXRlT2JqZWN0c1Jlc3BvbnNlEmEKDkdldFN0YXRlT2JqZWN0EiYub2Fhcy5kZXBsb3ltZW50LkdldFN0YXRlT2JqZWN0UmVxdWVzdBonLm9hYXMuZGVwbG95bWVudC5HZXRTdGF0ZU9iamVjdFJlc3BvbnNlEmEKDlNldFN0YXRlT2JqZWN0EiYub2Fhcy5kZXBsb3ltZW50LlNldFN0YXRlT2JqZWN0UmVxdWVzdBonLm9hYXMuZGVwbG95bWVudC5TZXRTdGF0ZU9iamVjdFJlc3BvbnNlEmoKEURlbGV0ZVN0YXRlT2JqZWN0Eikub2Fhcy5kZXBsb3ltZW50LkRlbGV0ZVN0YXRlT2JqZWN0UmVxdWVzdBoqLm9hYXMuZGVwbG95bWVudC5EZWxldGVTdGF0ZU9iamVjdFJlc3BvbnNlElsKDEdyYW50UmVzdGFydBIkLm9hYXMuZGVwbG95bWVudC5HcmFudFJlc3RhcnRSZXF1ZXN0GiUub2Fhcy5kZXBsb3ltZW50LkdyYW50UmVzdGFydFJlc3BvbnNlYgZwcm90bzM", [file_oprc_data]);
+  fileDesc("ChFzdGF0ZV9zdG9yZS5wcm90bxIPb2Fhcy5kZXBsb3ltZW50IoYCChdMaXN0U3RhdGVPYmplY3RzUmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhcKCmNvbGxlY3Rpb24YAiABKAlIAIgBARIRCglwYXJ0aXRpb24YAyABKA0SEwoGcHJlZml4GAQgASgJSAGIAQESEgoFbGltaXQYBSABKA1IAogBARIXCgpwYWdlX3Rva2VuGAYgASgMSAOIAQESFgoJbmFtZXNwYWNlGAcgASgJSASIAQESDQoFZnJlc2gYCCABKAhCDQoLX2NvbGxlY3Rpb25CCQoHX3ByZWZpeEIICgZfbGltaXRCDQoLX3BhZ2VfdG9rZW5CDAoKX25hbWVzcGFjZSKvAQoYTGlzdFN0YXRlT2JqZWN0c1Jlc3BvbnNlEjQKB29iamVjdHMYASADKAsyIy5vYWFzLmRlcGxveW1lbnQuU3RhdGVPYmplY3RTdW1tYXJ5EhwKD25leHRfcGFnZV90b2tlbhgCIAEoDEgAiAEBEhIKCmNvbGxlY3Rpb24YAyABKAkSFwoPcGFydGl0aW9uX2NvdW50GAQgASgNQhIKEF9uZXh0X3BhZ2VfdG9rZW4iTQoSU3RhdGVPYmplY3RTdW1tYXJ5EhEKCW9iamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgEEhMKC2VudHJ5X2NvdW50GAMgASgEIqIBChVHZXRTdGF0ZU9iamVjdFJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIXCgpjb2xsZWN0aW9uGAIgASgJSACIAQESEQoJcGFydGl0aW9uGAMgASgNEhEKCW9iamVjdF9pZBgEIAEoCRIWCgluYW1lc3BhY2UYBSABKAlIAYgBAUINCgtfY29sbGVjdGlvbkIMCgpfbmFtZXNwYWNlIlwKFkdldFN0YXRlT2JqZWN0UmVzcG9uc2USHQoGb2JqZWN0GAEgASgLMg0ub3ByYy5PYmpEYXRhEg8KB3ZlcnNpb24YAiABKAQSEgoKY29sbGVjdGlvbhgDIAEoCSLBAQoVU2V0U3RhdGVPYmplY3RSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFwoKY29sbGVjdGlvbhgCIAEoCUgAiAEBEhEKCXBhcnRpdGlvbhgDIAEoDRIRCglvYmplY3RfaWQYBCABKAkSHQoGb2JqZWN0GAUgASgLMg0ub3ByYy5PYmpEYXRhEhYKCW5hbWVzcGFjZRgGIAEoCUgBiAEBQg0KC19jb2xsZWN0aW9uQgwKCl9uYW1lc3BhY2UiGAoWU2V0U3RhdGVPYmplY3RSZXNwb25zZSKlAQoYRGVsZXRlU3RhdGVPYmplY3RSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkSFwoKY29sbGVjdGlvbhgCIAEoCUgAiAEBEhEKCXBhcnRpdGlvbhgDIAEoDRIRCglvYmplY3RfaWQYBCABKAkSFgoJbmFtZXNwYWNlGAUgASgJSAGIAQFCDQoLX2NvbGxlY3Rpb25CDAoKX25hbWVzcGFjZSIbChlEZWxldGVTdGF0ZU9iamVjdFJlc3BvbnNlInQKE0dyYW50UmVzdGFydFJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRIPCgdub2RlX2lkGAIgASgEEg8KB3R1cm5faWQYAyABKAkSFgoJbmFtZXNwYWNlGAQgASgJSACIAQFCDAoKX25hbWVzcGFjZSIoChRHcmFudFJlc3RhcnRSZXNwb25zZRIQCghhY2NlcHRlZBgBIAEoCDKLBAoRU3RhdGVTdG9yZVNlcnZpY2USZwoQTGlzdFN0YXRlT2JqZWN0cxIoLm9hYXMuZGVwbG95bWVudC5MaXN0U3RhdGVPYmplY3RzUmVxdWVzdBopLm9hYXMuZGVwbG95bWVudC5MaXN0U3RhdGVPYmplY3RzUmVzcG9uc2USYQoOR2V0U3RhdGVPYmplY3QSJi5vYWFzLmRlcGxveW1lbnQuR2V0U3RhdGVPYmplY3RSZXF1ZXN0Gicub2Fhcy5kZXBsb3ltZW50LkdldFN0YXRlT2JqZWN0UmVzcG9uc2USYQoOU2V0U3RhdGVPYmplY3QSJi5vYWFzLmRlcGxveW1lbnQuU2V0U3RhdGVPYmplY3RSZXF1ZXN0Gicub2Fhcy5kZXBsb3ltZW50LlNldFN0YXRlT2JqZWN0UmVzcG9uc2USagoRRGVsZXRlU3RhdGVPYmplY3QSKS5vYWFzLmRlcGxveW1lbnQuRGVsZXRlU3RhdGVPYmplY3RSZXF1ZXN0Gioub2Fhcy5kZXBsb3ltZW50LkRlbGV0ZVN0YXRlT2JqZWN0UmVzcG9uc2USWwoMR3JhbnRSZXN0YXJ0EiQub2Fhcy5kZXBsb3ltZW50LkdyYW50UmVzdGFydFJlcXVlc3QaJS5vYWFzLmRlcGxveW1lbnQuR3JhbnRSZXN0YXJ0UmVzcG9uc2ViBnByb3RvMw", [file_oprc_data]);
 
 /**
  * One page of objects.
@@ -57,6 +57,19 @@ export type ListStateObjectsRequest = Message<"oaas.deployment.ListStateObjectsR
    * @generated from field: optional bytes page_token = 6;
    */
   pageToken?: Uint8Array | undefined;
+
+  /**
+   * @generated from field: optional string namespace = 7;
+   */
+  namespace?: string | undefined;
+
+  /**
+   * Answers after the node has applied every write that was acknowledged before. Needs a quorum; a store without
+   * consensus (mst) does not know of writes that other nodes have not sent it yet.
+   *
+   * @generated from field: bool fresh = 8;
+   */
+  fresh: boolean;
 };
 
 /**
@@ -156,6 +169,11 @@ export type GetStateObjectRequest = Message<"oaas.deployment.GetStateObjectReque
    * @generated from field: string object_id = 4;
    */
   objectId: string;
+
+  /**
+   * @generated from field: optional string namespace = 5;
+   */
+  namespace?: string | undefined;
 };
 
 /**
@@ -175,6 +193,18 @@ export type GetStateObjectResponse = Message<"oaas.deployment.GetStateObjectResp
    * @generated from field: oprc.ObjData object = 1;
    */
   object?: ObjData | undefined;
+
+  /**
+   * The value is of this version, or newer.
+   *
+   * @generated from field: uint64 version = 2;
+   */
+  version: bigint;
+
+  /**
+   * @generated from field: string collection = 3;
+   */
+  collection: string;
 };
 
 /**
@@ -214,6 +244,11 @@ export type SetStateObjectRequest = Message<"oaas.deployment.SetStateObjectReque
    * @generated from field: oprc.ObjData object = 5;
    */
   object?: ObjData | undefined;
+
+  /**
+   * @generated from field: optional string namespace = 6;
+   */
+  namespace?: string | undefined;
 };
 
 /**
@@ -263,6 +298,11 @@ export type DeleteStateObjectRequest = Message<"oaas.deployment.DeleteStateObjec
    * @generated from field: string object_id = 4;
    */
   objectId: string;
+
+  /**
+   * @generated from field: optional string namespace = 5;
+   */
+  namespace?: string | undefined;
 };
 
 /**

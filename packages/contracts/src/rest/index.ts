@@ -118,6 +118,17 @@ export {
 } from "./resources/service/revision.ts";
 export { activeFreeze, freezeWindow } from "./resources/cluster/freeze-window.ts";
 export { deploymentPause } from "./resources/deployment/deployment-pause.ts";
+export {
+  ENTRY_TYPES,
+  OBJECT_BYTES,
+  stateCollectionView,
+  stateEntryInput,
+  stateEntryView,
+  stateObjectInput,
+  stateObjectSummaryView,
+  stateObjectView,
+  stateObjectWriteView,
+} from "./resources/deployment/state-objects.ts";
 export { invocationInput, invocationView, logLineView } from "./resources/deployment/function-access.ts";
 export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";
 export { AUDIT_VERSION, auditEntryView, type AuditActor, type AuditEntry } from "./resources/service/audit-entry.ts";

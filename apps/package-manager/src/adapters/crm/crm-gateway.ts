@@ -52,6 +52,10 @@ import type {
   RuntimeChange,
   RuntimeQuery,
   SignalQuery,
+  StateEntries,
+  StateObjectAddress,
+  StateObjectQuery,
+  StateObjectSummary,
   UnitCallOptions,
   UnitReport,
 } from "../../ports.ts";
@@ -67,6 +71,7 @@ import { ClusterGuard, DEFAULT_GUARD, peerName, withClusterName, type GuardPolic
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
 import { enforcementFromWire } from "./wire/enforcement-from-wire.ts";
 import { conditionsFromWire, objectFromWire, podsFromWire, signalsFromWire } from "./wire/inspection-from-wire.ts";
+import { addressToWire, objectsFromWire, queryToWire, entriesFromWire, entriesToWire } from "./wire/state-objects.ts";
 import { renderedFromWire } from "./wire/rendered-from-wire.ts";
 import { usageFromWire } from "./wire/usage-from-wire.ts";
 import { reportFromWire, runtimeChangeFromWire } from "./wire/report-from-wire.ts";
@@ -96,6 +101,8 @@ interface CallPolicy {
   /** Who retries a failed call; see `BACKOFF`. The gateway makes `retry_attempts` attempts. */
   readonly retriedBy: "caller" | "gateway";
   readonly probe?: true;
+  /** Failures say nothing about the class runtime manager: they may be of the state store behind it. */
+  readonly isAboutStore?: true;
 }
 
 const CALLS = {
@@ -107,6 +114,11 @@ const CALLS = {
   GetEnforcement: { timeoutMs: 5_000, retriedBy: "gateway" },
   ExplainClassRuntime: { timeoutMs: 5_000, retriedBy: "gateway" },
   GetUsage: { timeoutMs: 10_000, retriedBy: "gateway" },
+  // Their failures may be of the state store, so they do not open the circuit of the cluster.
+  ListStateObjects: { timeoutMs: 10_000, retriedBy: "caller", isAboutStore: true },
+  GetStateObject: { timeoutMs: 10_000, retriedBy: "caller", isAboutStore: true },
+  SetStateObject: { timeoutMs: 15_000, retriedBy: "caller", isAboutStore: true },
+  DeleteStateObject: { timeoutMs: 15_000, retriedBy: "caller", isAboutStore: true },
   // The function may take its time, and may have worked although its response was lost.
   InvokeFunction: { timeoutMs: 60_000, retriedBy: "caller" },
   GetSignals: { timeoutMs: 15_000, retriedBy: "caller" },
@@ -328,6 +340,56 @@ export class GrpcCrmGateway implements CrmGateway {
     });
   }
 
+  async stateObjects(
+    cluster: ClusterName,
+    unitId: UnitId,
+    query: StateObjectQuery,
+    options?: UnitCallOptions,
+  ): Promise<{ readonly objects: readonly StateObjectSummary[]; readonly next?: Uint8Array }> {
+    const request = { deploymentId: unitId, ...namespaceOf(options), ...queryToWire(query) };
+    return this.#call(cluster, "ListStateObjects", options, async ({ stateStore }, call) =>
+      objectsFromWire(await stateStore.listStateObjects(request, call)),
+    );
+  }
+
+  async stateObject(
+    cluster: ClusterName,
+    unitId: UnitId,
+    address: StateObjectAddress,
+    options?: UnitCallOptions,
+  ): Promise<{ readonly version: number; readonly entries: StateEntries }> {
+    const request = { deploymentId: unitId, ...namespaceOf(options), ...addressToWire(address) };
+    return this.#call(cluster, "GetStateObject", options, async ({ stateStore }, call) => {
+      const { object, version } = await stateStore.getStateObject(request, call);
+      return { version: Number(version), entries: entriesFromWire(object) };
+    });
+  }
+
+  async setStateObject(
+    cluster: ClusterName,
+    unitId: UnitId,
+    { entries, ...address }: StateObjectAddress & { readonly entries: StateEntries },
+    options?: UnitCallOptions,
+  ): Promise<void> {
+    const object = { entries: entriesToWire(entries) };
+    const request = { deploymentId: unitId, ...namespaceOf(options), ...addressToWire(address), object };
+    await this.#call(cluster, "SetStateObject", options, ({ stateStore }, call) =>
+      stateStore.setStateObject(request, call),
+    );
+  }
+
+  async deleteStateObject(
+    cluster: ClusterName,
+    unitId: UnitId,
+    address: StateObjectAddress,
+    options?: UnitCallOptions,
+  ): Promise<void> {
+    const request = { deploymentId: unitId, ...namespaceOf(options), ...addressToWire(address) };
+    await this.#call(cluster, "DeleteStateObject", options, ({ stateStore }, call) =>
+      stateStore.deleteStateObject(request, call),
+    );
+  }
+
   async topology(cluster: ClusterName, options?: CallOptions): Promise<Topology> {
     return this.#call(cluster, "GetTopology", options, async ({ topology }, call) =>
       // The Rust manager supports only this source; ours ignores the field.
@@ -378,6 +440,7 @@ export class GrpcCrmGateway implements CrmGateway {
           attempts: policy.retriedBy === "gateway" ? retryAttempts : 1,
           signal: options?.signal,
           probe: policy.probe === true,
+          ignoresFailures: policy.isAboutStore === true,
           explicit: options?.explicit === true,
         },
       ),

@@ -39,5 +39,6 @@ export const BODY_EXAMPLES: Readonly<Partial<Record<OperationId, object>>> = {
   },
   pauseDeployment: { duration_secs: 3600, reason: "release of the customer" },
   replanDeployment: { plan_digest: "0123abcd", reason: "cluster edge is lost" },
+  setStateObject: { entries: { total: { json: 3 }, note: { text: "paid in cash" } } },
   rollBackDeployment: { revision: 1, reason: "the new image does not start" },
 };

@@ -31,6 +31,7 @@ import * as requirement from "../resources/deployment/requirement-status.ts";
 import * as availability from "../resources/deployment/planned-availability.ts";
 import * as provision from "../resources/package/provision-config.ts";
 import * as revision from "../resources/service/revision.ts";
+import * as stateObjects from "../resources/deployment/state-objects.ts";
 import * as access from "../resources/deployment/function-access.ts";
 import * as health from "../resources/service/service-health.ts";
 import * as overview from "../resources/service/overview.ts";
@@ -66,6 +67,8 @@ export const INPUT_COMPONENTS = {
   PlanRequest: plan.planRequestInput,
   WhatIfInput: plan.whatIfInput,
   InvocationRequest: access.invocationInput,
+  StateObjectInput: stateObjects.stateObjectInput,
+  StateEntryInput: stateObjects.stateEntryInput,
   SignInRequest: session.signInInput,
   FaultRequest: lab.faultInput,
   RestoreRequest: lab.restoreInput,
@@ -196,6 +199,11 @@ export const VIEW_COMPONENTS = {
   Change: revision.changeView,
   Invocation: access.invocationView,
   LogLine: access.logLineView,
+  StateCollection: stateObjects.stateCollectionView,
+  StateObjectSummary: stateObjects.stateObjectSummaryView,
+  StateObject: stateObjects.stateObjectView,
+  StateEntry: stateObjects.stateEntryView,
+  StateObjectWrite: stateObjects.stateObjectWriteView,
   StreamEvent: event.streamEventView,
   TopologySnapshot: topology.topologyView,
   TopologyNode: topology.topologyNodeView,
@@ -249,6 +257,13 @@ export const COMPONENT_DESCRIPTIONS: Readonly<Record<ComponentName, string>> = {
   PlanRequest: "A deployment to plan, with optional assumptions.",
   WhatIfInput: "Assumptions that replace observed facts during planning.",
   InvocationRequest: "One request to a function.",
+  StateObjectInput: "The entries of an object.",
+  StateEntryInput: "One entry: `json`, `text` or `base64`.",
+  StateCollection: "A collection of objects: how it is divided, copied and placed.",
+  StateObjectSummary: "An object without its entries.",
+  StateObject: "An object with its entries.",
+  StateEntry: "One entry, in the form that stores the same bytes when it is written back.",
+  StateObjectWrite: "The object that was written or deleted, and the cluster that acknowledged it.",
   FaultRequest: "A fault to inject into a cluster of the local stack.",
   RestoreRequest: "The fault to remove; all of them when empty.",
   SignInRequest: "The credentials to open a session with.",

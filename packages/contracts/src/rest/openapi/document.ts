@@ -156,7 +156,7 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
     name,
     in: "path",
     required: true,
-    description: PATH_PARAMETERS[segmentBefore(name, route.path)],
+    description: PATH_PARAMETERS[name] ?? PATH_PARAMETERS[segmentBefore(name, route.path)],
     schema: name === "revision" ? { type: "integer", minimum: 1 } : { type: "string" },
   }));
   const { properties = {} } = (route.query === undefined ? {} : schemas.of(route.query)) as {

@@ -40,7 +40,7 @@ export const PARAMETERS = {
   LastEventId: header(HEADERS.lastEventId, "Resume the stream after this event id."),
 };
 
-/** Descriptions of path parameters, by the path segment before them. */
+/** Descriptions of path parameters, by their name where it says enough, else by the path segment before them. */
 export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   packages: "Package name.",
   deployments: "Deployment key.",
@@ -54,6 +54,9 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   "freeze-windows": "Name of the freeze window.",
   objects: "Kubernetes kind, such as `Deployment`.",
   "{kind}": "Object name.",
+  collection: "Collection name.",
+  partition: "Partition number, from 0.",
+  "{partition}": "Object id.",
 };
 
 /** Descriptions of the tags, in document order. */
@@ -61,6 +64,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   packages: "Packages and their revisions.",
   deployments: "Deployments, their status and their revisions.",
   functions: "Output and trial invocations of functions.",
+  objects: "Objects in the state stores of a deployment.",
   apply: "Packages and deployments in one transaction.",
   events: "Streams of changes.",
   plans: "Plans: what a deployment would do, and why.",

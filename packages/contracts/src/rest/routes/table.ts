@@ -8,6 +8,7 @@ import { labRoutes } from "./lab.ts";
 import { overviewRoutes } from "./overview.ts";
 import { packageRoutes } from "./packages.ts";
 import type { Route } from "./route.ts";
+import { stateObjectRoutes } from "./state-objects.ts";
 import { sessionRoutes } from "./session.ts";
 import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
 
@@ -18,6 +19,7 @@ import { auditRoutes, catalogueRoutes, notOfferedRoutes, serviceRoutes } from ".
 export const ROUTES = {
   ...packageRoutes,
   ...deploymentRoutes,
+  ...stateObjectRoutes,
   ...documentRoutes,
   ...overviewRoutes,
   ...runtimeRoutes,

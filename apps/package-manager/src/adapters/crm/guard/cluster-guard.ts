@@ -42,6 +42,8 @@ export interface GuardedCall {
   readonly signal?: AbortSignal | undefined;
   /** A health check: passes an open breaker and does not wait for other calls. */
   readonly probe?: boolean;
+  /** Failures do not count for the circuit breaker: they may be of something behind the peer. */
+  readonly ignoresFailures?: boolean;
   /** A user waits for the call: it probes an open breaker, at most once per second. */
   readonly explicit?: boolean;
 }
@@ -103,7 +105,7 @@ export class ClusterGuard {
     try {
       return await this.#attempt(work, deadline, call.attempts ?? 1);
     } catch (thrown) {
-      outcome = call.signal?.aborted ? "unknown" : outcomeOf(Fault.from(thrown));
+      outcome = call.signal?.aborted || call.ignoresFailures ? "unknown" : outcomeOf(Fault.from(thrown));
       throw thrown;
     } finally {
       const now = this.#ambient.clock.monotonic();
