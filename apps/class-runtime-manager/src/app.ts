@@ -21,6 +21,7 @@ import {
 import { openListeners, type Listeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
 import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
+import { createStoreNodes, podAddressResolver } from "./adapters/store-nodes.ts";
 import { createPmReportSink } from "./adapters/pm-report-sink.ts";
 import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
 import { loadTlsFiles, type TlsSource } from "./adapters/tls-files.ts";
@@ -111,6 +112,9 @@ export interface RunningApp {
   /** Stops in order: after the shutdown delay listeners, running calls, controllers, the lease, caches. Idempotent. */
   close(): Promise<void>;
 }
+
+/** Time limit of one request to a node of a state store; another node may be asked after it. */
+const STORE_CALL_MS = 4000;
 
 /** What every construction step needs. */
 interface Setup {
@@ -320,6 +324,15 @@ function createServices(
       childrenOf: (uid) => crm.children.childrenOf(uid).map((child) => child.object),
       events: createClassEvents(client),
       signals,
+    },
+    state: {
+      nodes: createStoreNodes(
+        ports.storeNodeResolver ?? podAddressResolver((pod) => crm.pods.ipOf(pod)),
+        ambient.clock,
+        STORE_CALL_MS,
+      ),
+      childrenOf: (uid) => crm.children.childrenOf(uid).map((child) => child.object),
+      podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner),
     },
     measuredAvailability: () => recorder?.measure(),
     traceparent: () => {

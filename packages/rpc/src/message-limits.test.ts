@@ -1,5 +1,10 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { DeployRequestSchema, DeploymentUnitSchema, FindingSchema } from "@oaas/contracts/grpc";
+import {
+  DeployRequestSchema,
+  DeploymentUnitSchema,
+  FindingSchema,
+  InvokeFunctionRequestSchema,
+} from "@oaas/contracts/grpc";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { findMessageProblem } from "./message-limits.ts";
@@ -42,6 +47,12 @@ test.each([
   },
 ])("measures before decoding: $case", ({ unit, problem }) => {
   expect(findMessageProblem(DeployRequestSchema, unitBytes(unit), LIMITS)?.message).toBe(problem);
+});
+
+test("leaves the length of bytes to the limit of the message", () => {
+  const request = create(InvokeFunctionRequestSchema, { body: new Uint8Array(1_000_000) });
+  const bytes = toBinary(InvokeFunctionRequestSchema, request);
+  expect(findMessageProblem(InvokeFunctionRequestSchema, bytes)).toBeUndefined();
 });
 
 test("refuses messages nested too deeply", () => {

@@ -79,7 +79,7 @@ function measureBytes(field: DescField, reader: BinaryReader, depth: number, bud
     spend(budget, 1);
     measure(field.message, reader, end, depth - 1, budget);
   } else {
-    if (!isPacked(field) && end - reader.pos > MAX_TEXT_BYTES) throw new LimitExceeded(field);
+    if (isText(field) && end - reader.pos > MAX_TEXT_BYTES) throw new LimitExceeded(field);
     spend(budget, isPacked(field) ? end - reader.pos : 1);
     reader.pos = end;
   }
@@ -104,6 +104,11 @@ function measureEntry(
       if (reader.pos - from > MAX_TEXT_BYTES) throw new LimitExceeded(field);
     }
   }
+}
+
+/** Bytes, such as the value of an object, are limited by the size of the message: decoding does not enlarge them. */
+function isText(field: DescField): boolean {
+  return "scalar" in field && field.scalar === ScalarType.STRING;
 }
 
 /** Every byte of a packed list may be one number. */

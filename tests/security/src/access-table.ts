@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { DeploymentService, grpcHealth, HealthService, PackageService } from "@oaas/contracts/grpc";
+import { DeploymentService, grpcHealth, HealthService, PackageService, StateStoreService } from "@oaas/contracts/grpc";
 import { allRoutes, ROLES, type Role } from "@oaas/contracts/rest";
 
 /** The credentials that the suite presents; `expired` and `unmapped` are JWTs of the configured issuer. */
@@ -80,6 +80,10 @@ const DEPLOYER_METHODS: ReadonlySet<DescMethod> = new Set([
   DeploymentService.method.deleteDeployment,
   DeploymentService.method.streamLogs,
   DeploymentService.method.invokeFunction,
+  StateStoreService.method.getStateObject,
+  StateStoreService.method.setStateObject,
+  StateStoreService.method.deleteStateObject,
+  StateStoreService.method.grantRestart,
   PackageService.method.createPackage,
   PackageService.method.deletePackage,
   PackageService.method.deployClass,

@@ -3,11 +3,16 @@ import { HealthRegistry, reflectionServices, type BoundService } from "@oaas/rpc
 import { crmInfoService, type CrmInfoDeps } from "./cluster/crm-info-service.ts";
 import { inspectionService, type InspectionDeps } from "./inspection/inspection-service.ts";
 import { deploymentService, type DeploymentServiceDeps } from "./deployments/deployment-service.ts";
+import { stateService } from "./state/state-service.ts";
+import type { StateObjectDeps } from "./state/state-objects.ts";
 import { topologyService } from "./cluster/topology-service.ts";
 
 /** Dependencies of the gRPC services. */
 export type GrpcServicesDeps = DeploymentServiceDeps &
-  Omit<CrmInfoDeps, "clock"> & { readonly inspection: Omit<InspectionDeps, "clock"> };
+  Omit<CrmInfoDeps, "clock"> & {
+    readonly inspection: Omit<InspectionDeps, "clock">;
+    readonly state: Omit<StateObjectDeps, "ambient">;
+  };
 
 /** The services of an `RpcServer`. */
 export interface GrpcServices {
@@ -17,7 +22,7 @@ export interface GrpcServices {
 }
 
 /**
- * Creates the services of a class runtime manager: deployments, inspection, cluster information,
+ * Creates the services of a class runtime manager: deployments, inspection, objects, cluster information,
  * topology, health and reflection.
  */
 export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
@@ -26,6 +31,7 @@ export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
   const own = [
     deploymentService(deps),
     inspectionService(deps, { ...deps.inspection, clock }),
+    stateService(deps, { ...deps.state, ambient: deps.ambient }),
     crmInfoService({ ...deps, clock }),
     topologyService({ clock, directory: deps.directory, clusterName }),
   ];

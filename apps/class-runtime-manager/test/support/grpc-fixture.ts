@@ -3,6 +3,7 @@ import {
   CrmInfoService,
   DeploymentService,
   InspectionService,
+  StateStoreService,
   TopologyService,
   type DeploymentUnitSchema,
 } from "@oaas/contracts/grpc";
@@ -46,6 +47,7 @@ export interface GrpcFixture {
   readonly deployments: RpcClient<typeof DeploymentService>;
   readonly info: RpcClient<typeof CrmInfoService>;
   readonly inspection: RpcClient<typeof InspectionService>;
+  readonly state: RpcClient<typeof StateStoreService>;
   readonly topology: RpcClient<typeof TopologyService>;
   channel(token?: string): RpcChannel;
   close(): Promise<void>;
@@ -84,6 +86,11 @@ export async function startGrpcServices(
       events: async () => [],
       signals: () => undefined,
     },
+    state: {
+      nodes: { open: () => Promise.reject(new Error("not called")) },
+      childrenOf: () => [],
+      podsOf: () => [],
+    },
     version: "1.2.3",
     labels: { region: "eu" },
     logger: NOOP_LOGGER,
@@ -118,6 +125,7 @@ export async function startGrpcServices(
     grpc,
     deployments: first.client(DeploymentService),
     info: first.client(CrmInfoService),
+    state: first.client(StateStoreService),
     inspection: first.client(InspectionService),
     topology: first.client(TopologyService),
     channel,

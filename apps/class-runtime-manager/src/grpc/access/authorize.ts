@@ -6,6 +6,7 @@ import {
   grpcReflectionAlpha,
   HealthService,
   METADATA_KEYS,
+  StateStoreService,
 } from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
 import { rulesOfCertificate, type CallHead, type ClientName } from "@oaas/rpc";
@@ -34,12 +35,16 @@ const REFLECTION: ReadonlySet<string> = new Set([
 const CHANGES: ReadonlySet<DescMethod> = new Set([
   DeploymentService.method.deploy,
   DeploymentService.method.deleteDeployment,
+  StateStoreService.method.setStateObject,
+  StateStoreService.method.deleteStateObject,
+  StateStoreService.method.grantRestart,
 ]);
 
-/** Output may contain secrets, and a function may do anything when it is invoked. */
+/** Output and objects may contain secrets, and a function may do anything when it is invoked. */
 const FOR_DEPLOYERS: ReadonlySet<DescMethod> = new Set([
   DeploymentService.method.streamLogs,
   DeploymentService.method.invokeFunction,
+  StateStoreService.method.getStateObject,
 ]);
 
 /** Whether a method changes the cluster. */
@@ -49,7 +54,7 @@ export function isChange(method: DescMethod): boolean {
 
 /**
  * Returns the name of the caller of a method, or throws. Health needs no credentials, reflection no token. Reads need
- * the role viewer; changes, output of functions and invocations need deployer.
+ * the role viewer; changes, output of functions, the contents of objects and invocations need deployer.
  */
 export function authorizeCall(method: DescMethod, head: CallHead, credentials: Credentials): string | undefined {
   const service = method.parent.typeName;

@@ -50,6 +50,7 @@ const API_FEATURES = [
   "render",
   "usage",
   "inspection",
+  "state-objects",
 ] as const;
 
 /** CrmInfoService: health, capacity and capabilities of the cluster, in the current and the earlier form. */
