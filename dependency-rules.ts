@@ -87,7 +87,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   cli: {
     rank: 4,
     folder: "apps/cli",
-    mayImport: ["contracts", "foundation", "nfr", "prometheus-client", "stack-folder"],
+    mayImport: ["contracts", "foundation", "nfr", "prometheus-client", "rpc", "stack-folder"],
   },
   console: { rank: 4, folder: "apps/console", mayImport: ["contracts", "foundation"] },
   "dev-stack": {
@@ -229,6 +229,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
   ],
   cli: [
     { folders: ["exit-code.ts"], pure: true },
+    { folders: ["state-store"], pure: true },
     { folders: ["root-help.cjs"] },
     { folders: ["process-environment.ts"] },
     { folders: ["adapters/local-stack.ts"] },

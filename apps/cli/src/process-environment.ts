@@ -1,5 +1,6 @@
 import type { Clock, Timers } from "@oaas/foundation";
 import type { FetchPort } from "@oaas/contracts/rest";
+import type { StoreConnection } from "./state-store/store-client.ts";
 
 /** The process environment of the CLI: terminal, files, variables, network and time. Tests pass their own. */
 export interface ProcessEnvironment {
@@ -14,6 +15,8 @@ export interface ProcessEnvironment {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) => AsyncIterable<string>;
+  /** Connects to a node of a state store. */
+  readonly openStore: (address: string) => Promise<StoreConnection>;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Aborted on Ctrl-C. */

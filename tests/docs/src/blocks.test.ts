@@ -68,6 +68,7 @@ test("only a few blocks are not run", () => {
     "docs/guides/run-on-one-machine.md: a container engine",
     "docs/guides/run-on-one-machine.md: a machine with systemd",
     "docs/guides/trace-a-deployment.md: an OTLP receiver",
+    "docs/guides/troubleshooting.md: a state store",
     "docs/guides/troubleshooting.md: the key of a deployment",
     "examples/greeter-service/README.md: a container engine, a registry and a cluster that runs images",
   ]);

@@ -22,6 +22,8 @@ export function createNodeEnvironment(signal: AbortSignal): ProcessEnvironment {
     home: homedir(),
     fetch: sendHttp,
     stream,
+    // Loaded on use: gRPC takes longer to load than most commands take.
+    openStore: async (address) => (await import("./store-connection.ts")).connectStore(address),
     clock: realClock,
     timers: realTimers,
     signal,

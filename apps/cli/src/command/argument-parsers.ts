@@ -50,7 +50,7 @@ export function parseRevisionOrPrevious(text: string): number {
   return text === "0" ? 0 : parsePositiveInteger(text);
 }
 
-/** Parses a number of lines: an integer of at least 0. */
+/** Parses a number of lines or a partition: an integer of at least 0. */
 export function parseCount(text: string): number {
   return text === "0" ? 0 : parsePositiveInteger(text);
 }

@@ -1,7 +1,8 @@
 import { Fault } from "@oaas/foundation";
 import { contextsPath } from "../../contexts/contexts-store.ts";
-import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
 import type { Session } from "../../session/session.ts";
+import { checkStateStore, type RunCheck } from "./check-state-store.ts";
 
 interface CheckResult {
   readonly check: string;
@@ -9,22 +10,47 @@ interface CheckResult {
   readonly message: string;
 }
 
-/** Checks each hop from the configuration to the clusters, in order. */
-export async function doctor(session: Session): Promise<ExitCode> {
+interface DoctorFlags {
+  readonly stateStore?: string;
+  readonly collection?: string;
+  readonly partition?: number;
+}
+
+/** Checks each hop from the configuration to the clusters, in order; or a node of a state store. */
+export async function doctor(session: Session, flags: DoctorFlags): Promise<ExitCode> {
+  const { stateStore, ...target } = flags;
+  if (stateStore === undefined && (flags.collection ?? flags.partition) !== undefined) {
+    throw new UsageError("--collection and --partition need a state store", "add --state-store ADDRESS");
+  }
   const results: CheckResult[] = [];
-  const check = async (check: string, find: () => Promise<string>): Promise<boolean> => {
-    try {
-      results.push({ check, ok: true, message: await find() });
-      return true;
-    } catch (thrown) {
-      results.push({
-        check,
+  const check: RunCheck = async (name, find) => {
+    const result = await find().then(
+      (message) => ({ check: name, ok: true, message }),
+      (thrown: unknown) => ({
+        check: name,
         ok: false,
         message: thrown instanceof Error ? thrown.message : Fault.from(thrown).message,
-      });
-      return false;
-    }
+      }),
+    );
+    results.push(result);
+    return result.ok;
   };
+  await (stateStore === undefined
+    ? checkPlatform(session, check)
+    : checkStateStore(session, { address: stateStore, ...target }, check));
+  session.printList(results, {
+    kind: "check",
+    nameOf: ({ check: name }) => name,
+    columns: [
+      { header: "CHECK", cell: ({ check: name }) => name },
+      { header: "RESULT", cell: ({ ok }) => (ok ? session.colours.good("ok") : session.colours.bad("failed")) },
+      { header: "DETAILS", cell: ({ message }) => message },
+    ],
+  });
+  return results.every(({ ok }) => ok) ? EXIT.done : EXIT.failed;
+}
+
+async function checkPlatform(session: Session, check: RunCheck): Promise<void> {
   const hasContext = await check("context", async () => {
     const { name, pmUrl, token } = await session.context();
     return `${name}: ${pmUrl}, ${token === undefined ? "no token" : "with token"} (${contextsPath(session.environment)})`;
@@ -32,16 +58,6 @@ export async function doctor(session: Session): Promise<ExitCode> {
   const isReachable = hasContext && (await check("package manager", async () => checkHealth(session)));
   if (isReachable && (await check("access", () => checkAccess(session))))
     await check("clusters", () => checkClusters(session));
-  session.printList(results, {
-    kind: "check",
-    nameOf: ({ check }) => check,
-    columns: [
-      { header: "CHECK", cell: ({ check }) => check },
-      { header: "RESULT", cell: ({ ok }) => (ok ? session.colours.good("ok") : session.colours.bad("failed")) },
-      { header: "DETAILS", cell: ({ message }) => message },
-    ],
-  });
-  return results.every(({ ok }) => ok) ? EXIT.done : EXIT.failed;
 }
 
 async function checkHealth(session: Session): Promise<string> {

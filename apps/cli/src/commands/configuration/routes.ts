@@ -1,7 +1,8 @@
 import { buildRouteMap } from "@stricli/core";
 import { completeNames } from "../../command/complete.ts";
 import { choiceArgument, command, optionalArgument, requiredArgument } from "../../command/command.ts";
-import { booleanFlag, textFlag, yesFlag } from "../../command/flags.ts";
+import { parseCount } from "../../command/argument-parsers.ts";
+import { booleanFlag, numberFlag, textFlag, yesFlag } from "../../command/flags.ts";
 
 export const login = command({
   brief: "Save the address and token of a package manager and select it",
@@ -55,9 +56,20 @@ export const contexts = buildRouteMap({
 });
 
 export const doctor = command({
-  brief: "Check the configuration and the connection to the package manager and its clusters",
-  examples: ["oaas doctor"],
-  flags: {},
+  brief: "Check the configuration and the connection to the package manager and its clusters, or a state store",
+  examples: ["oaas doctor", "oaas doctor --state-store 127.0.0.1:8081 --collection shop.Cart --partition 0"],
+  flags: {
+    stateStore: textFlag(
+      "check a node of a state store instead: host:port of its gRPC API. Writes objects named oaas.health.doctor… and deletes them",
+      "address",
+    ),
+    collection: textFlag("collection of the state store to write to; the first by default", "name"),
+    partition: numberFlag(
+      "partition of the collection to write to; the first that the node holds by default",
+      "number",
+      parseCount,
+    ),
+  },
   load: async () => (await import("./doctor.ts")).doctor,
 });
 
