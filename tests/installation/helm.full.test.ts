@@ -172,6 +172,48 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
     },
     { chart: "oaas-package-manager", set: "image.tga=1", want: /image.*'tga' not allowed/s },
     { chart: "oaas-package-manager", set: "settings.DEPLOY_WAIT=soon", want: /settings\/DEPLOY_WAIT/ },
+    { chart: "oaas-data-plane", set: "gateway.enabled=false", want: /router\.image has no default.*three images/ },
+    {
+      chart: "oaas-data-plane",
+      set: "router.image.repository=router,router.image.tag=v1",
+      want: /gateway\.image has no default: set gateway\.image\.repository, and tag or digest/,
+    },
+    {
+      chart: "oaas",
+      set: "dataPlane.enabled=true",
+      want: /router\.image has no default|gateway\.image has no default/,
+    },
+    {
+      chart: "oaas-data-plane",
+      set: "router.peers={cloud.example:17447}",
+      want: /router\/peers\/0.*does not match pattern/s,
+    },
+    {
+      chart: "oaas-data-plane",
+      set: "gateway.enabled=false,router.peers={tls/cloud.example:17447}",
+      want: /router\.peers contains tls\/cloud\.example:17447, but router\.tls\.secretName is empty/,
+    },
+    {
+      chart: "oaas-data-plane",
+      set: "gateway.enabled=false,router.tls.secretName=t,router.peers={tcp/cloud.example:17447}",
+      want: /router\.peers contains tcp\/cloud\.example:17447.*write tls\//,
+    },
+    {
+      chart: "oaas-data-plane",
+      set: "gateway.enabled=false,router.external.enabled=true",
+      want: /router\.external\.from is empty, and there is no TLS/,
+    },
+    { chart: "oaas-data-plane", set: "router.enabled=false", want: /gateway\.routers is empty/ },
+    {
+      chart: "oaas-data-plane",
+      set: "router.enabled=false,gateway.routers={tcp/r:17447},gateway.image.repository=g,gateway.image.tag=v1,gateway.ingress.enabled=true",
+      want: /gateway\.networkPolicy\.from is empty/,
+    },
+    {
+      chart: "oaas-data-plane",
+      set: "gateway.enabled=false,router.image.repository=r,router.image.tag=v1,router.extraEnv[0].name=OPRC_ZENOH_PEERS",
+      want: /extraEnv sets OPRC_ZENOH_PEERS, which the chart sets itself/,
+    },
     { chart: "oaas", set: "packageManager.replicas=-1", want: /replicas.*minimum: got -1, want 1/s },
     { chart: "oaas", set: "packagemanager.replicas=1", want: /'packagemanager' not allowed/ },
   ])("rejects $chart with $set, and names the value", async ({ chart, set, want }) => {

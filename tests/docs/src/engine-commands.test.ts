@@ -73,7 +73,7 @@ test("each file that a page passes to an engine exists, with the target that it 
 
 test("the manifests name the loaded images, with a tag that nothing pulls again", () => {
   const references = new Set(PROGRAMS.map((program) => referenceOf(program, { version, registry: undefined })));
-  const kustomized = globSync("deploy/*/base/kustomization.yaml", { cwd: ROOT }).flatMap((file) => {
+  const kustomized = globSync("deploy/*-manager/base/kustomization.yaml", { cwd: ROOT }).flatMap((file) => {
     const { images } = parse(readFileSync(path.join(ROOT, file), "utf8")) as {
       readonly images: readonly { readonly name: string; readonly newTag: string }[];
     };

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ROOT } from "../../../tools/tasks/root.ts";
 
 const NEXT = "999.1.0";
-const CHARTS = ["oaas", "oaas-class-runtime-manager", "oaas-crds", "oaas-package-manager"];
+const CHARTS = ["oaas", "oaas-class-runtime-manager", "oaas-crds", "oaas-data-plane", "oaas-package-manager"];
 const IDENTITY = {
   GIT_AUTHOR_NAME: "test",
   GIT_AUTHOR_EMAIL: "test@example.test",

@@ -44,6 +44,7 @@ interface Volume {
 }
 
 interface Container {
+  readonly name: string;
   readonly image: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];

@@ -13,11 +13,18 @@ export function manifestsOf(yaml: string): readonly Manifest[] {
     .filter((manifest) => manifest !== null);
 }
 
+/** Folders of `deploy/`, and ConfigMaps that the overlay of a user creates. */
+export interface Overlay {
+  readonly resources: readonly string[];
+  readonly components?: readonly string[];
+  readonly settings?: Readonly<Record<string, readonly string[]>>;
+}
+
 /** The output of kubectl kustomize for folders of `deploy/`. */
 export async function kustomize(
   { kubectl }: Pick<KubernetesUnderTest, "kubectl">,
   folder: string,
-  { resources, components = [] }: { resources: readonly string[]; components?: readonly string[] },
+  { resources, components = [], settings = {} }: Overlay,
 ): Promise<string> {
   const place = path.join(folder, `kustomize-${crypto.randomUUID()}`);
   await mkdir(place);
@@ -26,6 +33,7 @@ export async function kustomize(
     namespace: "oaas-system",
     resources: resources.map(inDeploy),
     components: components.map(inDeploy),
+    configMapGenerator: Object.entries(settings).map(([name, literals]) => ({ name, literals })),
   };
   await writeFile(path.join(place, "kustomization.yaml"), JSON.stringify(kustomization));
   const { stdout, stderr, exitCode } = await kubectl(["kustomize", "--load-restrictor=LoadRestrictionsNone", place]);

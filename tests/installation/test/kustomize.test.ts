@@ -32,7 +32,7 @@ const SLOW = { timeoutMs: 120_000 };
 
 const CRM = "class-runtime-manager";
 const SELF_SIGNED = {
-  resources: [`${CRM}/base`, "package-manager/sqlite"],
+  resources: [`${CRM}/base`, "package-manager/sqlite", "data-plane/base"],
   components: [
     `${CRM}/all-namespaces`,
     `${CRM}/self-signed-certificates`,
@@ -43,6 +43,27 @@ const SELF_SIGNED = {
     "package-manager/metrics",
   ],
 };
+
+const INTERCONNECT = {
+  "oprc-interconnect-settings": ["OPRC_ZENOH_PEERS=tcp/127.0.0.1:17447,tls/routers.cloud.example:17447"],
+};
+
+/** The variables of each container, also those from ConfigMaps. JSON is compared by its content. */
+function containerEnvironments(manifests: readonly Manifest[]): Record<string, Record<string, unknown>> {
+  const configMaps = new Map(manifests.map(({ kind, metadata, data }) => [`${kind}/${metadata.name}`, data ?? {}]));
+  const valueOf = (value = ""): unknown => (value.startsWith("{") ? JSON.parse(value) : value);
+  const containers = manifests.flatMap(({ spec }) => spec?.template?.spec.containers ?? []);
+  return Object.fromEntries(
+    containers.map((container) => {
+      const files = (container.envFrom ?? []).map(({ configMapRef }) =>
+        configMaps.get(`ConfigMap/${configMapRef.name}`),
+      );
+      const own = (container.env ?? []).map(({ name, value }) => [name, value] as const);
+      const all = [...files.flatMap((data) => Object.entries(data ?? {})), ...own];
+      return [container.name, Object.fromEntries(all.map(([name, value]) => [name, valueOf(value)]))];
+    }),
+  );
+}
 
 /** The CRD of class runtimes of a release that did not have a field of their spec. */
 async function crdWithout(field: string): Promise<string> {
@@ -170,6 +191,38 @@ describeWith(
         "Bound",
       );
       expect(await kubectl(["get", "events", "-n", NAMESPACE])).not.toMatch(/violates PodSecurity/);
+    });
+
+    test("the class runtime manager finds the routers of the data plane, each once, for classes of every namespace", async () => {
+      await Promise.all(
+        ["statefulset/oprc-router", "deployment/oprc-gateway"].map((workload) =>
+          kubectl(["-n", NAMESPACE, "rollout", "status", workload, "--timeout=120s"]),
+        ),
+      );
+      const crm = await installation.start("oprc-crm");
+      await isReady(crm);
+      await eventually(async () => {
+        const routers = await kubectl("get crt -n default -o jsonpath={.items[*].status.routers}".split(" "));
+        expect(JSON.parse(routers || "[]")).toEqual([
+          { service: `oprc-router.${NAMESPACE}.svc.cluster.local`, port: 17_447 },
+        ]);
+      }, SLOW);
+    });
+
+    test("routers and gateways have the same environment by Kustomize and by Helm", async () => {
+      const overlay = { resources: ["data-plane/base"], components: ["data-plane/clusters"], settings: INTERCONNECT };
+      const byKustomize = containerEnvironments(manifestsOf(await kustomize(cluster, folder.path, overlay)));
+      const golden = path.join(import.meta.dirname, "..", "testdata", "oaas-data-plane-edge.golden.yaml");
+      const byHelm = containerEnvironments(manifestsOf(await readFile(golden, "utf8")));
+      // The example names two other clusters, and a log filter.
+      const peers = { OPRC_ZENOH_PEERS: byHelm["interconnect"]?.["OPRC_ZENOH_PEERS"] };
+      const log = { OPRC_LOG: byHelm["router"]?.["OPRC_LOG"] };
+      expect({
+        ...byKustomize,
+        router: { ...byKustomize["router"], ...log },
+        interconnect: { ...byKustomize["interconnect"], ...peers, ...log },
+      }).toEqual(byHelm);
+      expect(Object.keys(byHelm).toSorted()).toEqual(["gateway", "interconnect", "router"]);
     });
 
     test("callers need a certificate of the authority with an accepted name", async () => {
@@ -321,14 +374,16 @@ describeWith(
       { resources: ["package-manager/sqlite"], components: ["package-manager/ingress"] },
       { resources: ["package-manager/etcd"], components: ["package-manager/http-route"] },
       { resources: [`${CRM}/overlays/full`], components: [`${CRM}/cert-manager`] },
-    ])("the API server accepts $resources with $components", async ({ resources, components }) => {
-      const built = manifestsOf(
-        await kustomize(cluster, folder.path, { resources, ...(components === undefined ? {} : { components }) }),
-      );
+      { resources: ["data-plane/base"], components: ["data-plane/clusters"], settings: INTERCONNECT },
+      { resources: ["data-plane/base"], components: ["data-plane/ingress"] },
+      { resources: ["data-plane/base"], components: ["data-plane/http-route"] },
+    ])("the API server accepts $resources with $components", async (overlay) => {
+      const { components } = overlay;
+      const built = manifestsOf(await kustomize(cluster, folder.path, overlay));
       // The kinds of cert-manager are not installed here.
       const known = built.filter(({ apiVersion }) => !apiVersion.startsWith("cert-manager"));
       expect(known.some(({ kind }) => kind === "HTTPRoute")).toBe(
-        components?.includes("package-manager/http-route") ?? false,
+        components?.some((name) => name.endsWith("/http-route")) ?? false,
       );
       const { stderr, exitCode } = await cluster.kubectl(
         "apply --server-side --force-conflicts --dry-run=server --validate=strict -f -".split(" "),

@@ -3,6 +3,7 @@ import path from "node:path";
 import type { Generator } from "../generator.ts";
 import { classRuntimeManagerChart } from "./class-runtime-manager-chart.ts";
 import { crdsChart } from "./crds-chart.ts";
+import { dataPlaneChart } from "./data-plane-chart.ts";
 import type { Chart } from "./model.ts";
 import { packageManagerChart } from "./package-manager-chart.ts";
 import { renderChart } from "./render.ts";
@@ -11,7 +12,7 @@ import { umbrellaChart } from "./umbrella-chart.ts";
 const FOLDER = "deploy/charts";
 
 function charts(root: string): readonly Chart[] {
-  return [crdsChart, classRuntimeManagerChart(root), packageManagerChart(), umbrellaChart];
+  return [crdsChart, classRuntimeManagerChart(root), packageManagerChart(), dataPlaneChart, umbrellaChart];
 }
 
 /** The generated files of the Helm charts: metadata, values with their schema, README, CRDs and roles. */

@@ -1,5 +1,5 @@
 import { pmConfig } from "../../../apps/package-manager/src/config.ts";
-import { extraEnvTemplate, metricsValues, networkPolicy, podValues, secretKey } from "./common-values.ts";
+import { extraEnvTemplate, metricsValues, networkPolicy, podValues, routeValues, secretKey } from "./common-values.ts";
 import { choice, flag, group, labels, list, text, whole, type Chart, type Value } from "./model.ts";
 import { SECRET_KEY, settingValues } from "./settings.ts";
 
@@ -59,26 +59,6 @@ const CLUSTERS: Value = {
   },
 };
 
-const NAME = { type: "string", minLength: 1, maxLength: 253 };
-
-/** A reference to a Gateway, as the Gateway API defines it. */
-const PARENT_REF = {
-  type: "object",
-  additionalProperties: false,
-  required: ["name"],
-  properties: {
-    name: NAME,
-    namespace: { type: "string", minLength: 1, maxLength: 63 },
-    sectionName: NAME,
-    port: { type: "integer", minimum: 1, maximum: 65_535 },
-    group: { type: "string", maxLength: 253 },
-    kind: { type: "string", minLength: 1, maxLength: 63 },
-  },
-};
-
-/** DNS names, also with a wildcard as the first label. */
-const HOST_NAME = "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
-
 export function packageManagerChart(): Chart {
   return {
     name: "oaas-package-manager",
@@ -122,23 +102,7 @@ export function packageManagerChart(): Chart {
         type: choice("Type.", "ClusterIP", ["ClusterIP", "NodePort", "LoadBalancer"]),
         annotations: labels("Its annotations."),
       }),
-      ingress: group("An Ingress.", {
-        enabled: flag("Creates it.", false),
-        className: text("Ingress class."),
-        host: text("Host name."),
-        tlsSecretName: text("Secret with the certificate of the host."),
-        annotations: labels(
-          "Its annotations. Set the read timeout of your controller to at least 60 s, for event streams.",
-        ),
-      }),
-      httpRoute: group("An HTTPRoute of the Gateway API.", {
-        enabled: flag("Creates it.", false),
-        parentRefs: list(
-          "Gateways: `name`, and optionally `namespace`, `sectionName` (a listener), `port`.",
-          PARENT_REF,
-        ),
-        hostnames: list("Host names.", { type: "string", maxLength: 253, pattern: HOST_NAME }),
-      }),
+      ...routeValues(" Set the read timeout of your controller to at least 60 s, for event streams."),
       reports: group("The port 8081 for reports of class runtime managers, over gRPC with mutual TLS.", {
         enabled: flag("Opens it.", false),
         tlsSecret: text("Secret with `tls.crt`, `tls.key`, and in `ca.crt` the authorities of class runtime managers."),

@@ -2,13 +2,15 @@ import { flag, group, text, type Chart } from "./model.ts";
 
 export const umbrellaChart: Chart = {
   name: "oaas",
-  description: "OaaS in one cluster: definitions, class runtime manager and package manager",
+  description:
+    "OaaS in one cluster: definitions, class runtime manager, package manager, and optionally the data plane",
   keywords: ["serverless", "objects", "multi-cluster"],
   images: ["oaas/class-runtime-manager", "oaas/package-manager"],
   dependencies: [
     { name: "oaas-crds", alias: "crds", condition: "crds.enabled" },
     { name: "oaas-class-runtime-manager", alias: "classRuntimeManager", condition: "classRuntimeManager.enabled" },
     { name: "oaas-package-manager", alias: "packageManager", condition: "packageManager.enabled" },
+    { name: "oaas-data-plane", alias: "dataPlane", condition: "dataPlane.enabled" },
   ],
   values: {
     crds: group("Values of the chart [oaas-crds](../oaas-crds/README.md).", {
@@ -39,8 +41,13 @@ export const umbrellaChart: Chart = {
         reporters: text("Class runtime managers that report with their certificate.", "CN:oprc-crm=local"),
       }),
     }),
+    dataPlane: group("Values of the chart [oaas-data-plane](../oaas-data-plane/README.md).", {
+      enabled: flag("Installs routers and gateway. Set `router.image` and `gateway.image`.", false),
+    }),
   },
   readme: [
+    "The data plane is off, because its images are yours to name. The class runtime manager finds its routers by itself.",
+    "",
     "```sh example",
     "helm dependency build deploy/charts/oaas",
     "helm install oaas deploy/charts/oaas --namespace oaas-system --create-namespace",

@@ -178,7 +178,7 @@ spec:
         - name: {{ $name }}_FILE
           value: /etc/oprc-pm/secrets/{{ $name }}/{{ $secret.key }}
         {{- end }}
-        {{- with include "oprc-pm.extraEnv" . }}
+        {{- with include "oprc-pm.extraEnv" .Values }}
         {{- . | nindent 8 }}
         {{- end }}
       startupProbe:
