@@ -237,7 +237,7 @@ function createControllers(
     namespaces: watchedNamespaces(namespaces),
     ...(config.features.createNamespaces ? { environmentsNamespace: namespaces.fallback } : {}),
     ...(config.k8s.routerNamespace === undefined ? {} : { routerNamespace: config.k8s.routerNamespace }),
-    facts: configuredFacts(config),
+    facts: configuredFacts(config, ports.podNamespace),
     identity,
     concurrency: config.limits.concurrency,
     ...led,
@@ -298,6 +298,7 @@ function createServices(
     check: createServeCheck({
       facts: (namespace) => facts.read(namespace),
       environmentOf: (namespace, name) => templateSources.resolveEnvironment(namespace, name),
+      runningStore: (existing) => crm.runningStore(existing),
       userTemplates: (namespace) => templateSources.userTemplates(namespace),
       exceededQuotas: ({ metadata: { name, namespace = "" } }, demand) =>
         crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, demand),

@@ -95,7 +95,8 @@ describeOnTarget("life of a class with kubectl", { needs: ["kubectl"] }, () => {
     expect(await kubectl("get classruntimes -n shop")).toMatch(
       /NAME\s+CLASS\s+TEMPLATE\s+PHASE\s+AVAILABLE\s+AGE\norder\s+shop\.Order\s+dev\s+available\s+True/i,
     );
-    expect(await kubectl("get deployments -n shop -l oaas.io/owner=order -o name")).toMatch(/^(.*\n){4}$/);
+    expect(await kubectl("get deployments -n shop -l oaas.io/owner=order -o name")).toMatch(/^(.*\n){3}$/);
+    expect(await kubectl("get statefulsets -n shop -l oaas.io/owner=order -o name")).toMatch(/^(.*\n){1}$/);
     const explained = await explain("shop", "order");
     expect([explained.verdict, explained.suggestedAction]).toEqual([Verdict.HEALTHY, ""]);
 

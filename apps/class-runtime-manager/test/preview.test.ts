@@ -126,6 +126,7 @@ describeOnTarget("preview of a unit", { needs: ["kubectl"] }, () => {
       check: createServeCheck({
         facts: (namespace) => facts.read(namespace),
         environmentOf: (namespace, name) => templateSources.resolveEnvironment(namespace, name),
+        runningStore: (existing) => crm.runningStore(existing),
         userTemplates: (namespace) => templateSources.userTemplates(namespace),
         exceededQuotas: () => [],
       }),

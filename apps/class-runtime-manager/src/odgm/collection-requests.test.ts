@@ -5,24 +5,42 @@ import { selectTemplate } from "../templates/selection/select.ts";
 import type { Manifest } from "../rendering/model/rendered.ts";
 import { CLUSTER, containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { podSpecOf } from "../rendering/testing/restricted.ts";
-import { collectionRequests, type CollectionRequest } from "./plan/collection-requests.ts";
+import type { CollectionRequest } from "./plan/collection-requests.ts";
+import { assignShards } from "./plan/shard-map.ts";
 
-/** The environment variables of the rendered state store. */
+/** The environment variables of the rendered state store, as its nodes read them. */
 function gridEnv(given: PartialInput): ReadonlyMap<string, string> {
-  const [workload] = gridWorkloads(given);
-  const [container] = (podSpecOf(workload!)?.["containers"] ?? []) as { env: { name: string; value?: string }[] }[];
-  return new Map(container?.env.map(({ name, value }) => [name, value ?? ""]));
+  const children = renderedChildren(given);
+  const workload = children.find(isStoreWorkload);
+  const data = children.find(({ kind }) => kind === "ConfigMap")?.["data"] as Record<string, string>;
+  const [container] = (podSpecOf(workload!)?.["containers"] ?? []) as { env: EnvVar[] }[];
+  return new Map(
+    container?.env.flatMap(({ name, value, valueFrom }) => {
+      const text = value ?? data[valueFrom?.configMapKeyRef?.key ?? ""];
+      return text === undefined && valueFrom?.configMapKeyRef?.optional ? [] : [[name, text ?? ""] as const];
+    }),
+  );
 }
 
-function gridWorkloads(given: PartialInput): readonly Manifest[] {
+interface EnvVar {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly configMapKeyRef?: { readonly key: string; readonly optional?: boolean } };
+}
+
+function renderedChildren(given: PartialInput): readonly Manifest[] {
   const input = inputOf(given);
   const selection = selectTemplate(input, BUILTIN_TEMPLATES);
   const rendered = selection.ok ? selection.value.template.render(input) : selection;
   if (!rendered.ok) throw new Error(JSON.stringify(rendered.error));
-  return rendered.value.children.filter(
-    ({ apiVersion, metadata }) => apiVersion === "apps/v1" && metadata.labels?.["oaas.io/component"] === "odgm",
-  );
+  return rendered.value.children;
 }
+
+function isStoreWorkload({ apiVersion, metadata }: Manifest): boolean {
+  return apiVersion === "apps/v1" && metadata.labels?.["oaas.io/component"] === "odgm";
+}
+
+const gridWorkloads = (given: PartialInput) => renderedChildren(given).filter(isStoreWorkload);
 
 const requestsOf = (given: PartialInput) =>
   JSON.parse(gridEnv(given).get("ODGM_COLLECTION") ?? "") as CollectionRequest[];
@@ -37,11 +55,13 @@ test("renders ODGM_COLLECTION with the members and order of the contract", () =>
   const env = gridEnv({
     spec: {
       functions: [containerFunction("Record.echo")],
-      odgm_config: { collections: ["c"], options: { b: "2", a: "1" } },
+      odgm_config: { collections: ["c"], partition_count: 2, options: { b: "2", a: "1" } },
     },
   });
+  const id = env.get("ODGM_MEMBERS");
   expect(env.get("ODGM_COLLECTION")).toBe(
-    '[{"name":"c","partition_count":4,"replica_count":1,"shard_assignments":[],"shard_type":"basic","options":{"a":"1","b":"2"},' +
+    `[{"name":"c","partition_count":2,"replica_count":1,"shard_assignments":[{"primary":${id},"replica":[${id}],"shard_ids":[1]},` +
+      `{"primary":${id},"replica":[${id}],"shard_ids":[2]}],"shard_type":"basic","options":{"a":"1","b":"2"},` +
       '"invocations":{"fn_routes":{"echo":{"url":"http://order.shop.svc.cluster.local/","stateless":true,"standby":false,' +
       '"active_group":[],"wasm_module_url":null}},"disabled_fn":[]}}]',
   );
@@ -117,15 +137,57 @@ describe("shard assignments", () => {
     { primary: 2, replica: [9], shard_ids: [2] },
   ];
   const made = (assignments: typeof good, collections: readonly (typeof collection)[] = [collection]) =>
-    collectionRequests({
-      collections,
-      assignments: { c: assignments },
-      options: {},
-      invocations: { fn_routes: {}, disabled_fn: [] },
-    });
+    assignShards({ collections, members: [8, 9], stated: { c: assignments }, running: new Map() });
 
-  test("passes valid assignments", () => {
-    expect(made(good)).toMatchObject({ requests: [{ shard_assignments: good, invocations: null }], warnings: [] });
+  test("passes valid assignments, with shard ids or node ids as primary", () => {
+    const shards = new Map([
+      [
+        "c",
+        [
+          { replica: [9], shardIds: [1] },
+          { replica: [9], shardIds: [2] },
+        ],
+      ],
+    ]);
+    expect(made(good)).toEqual({ shards, warnings: [] });
+    expect(made(good.map((one) => ({ ...one, primary: 9 })))).toEqual({ shards, warnings: [] });
+  });
+
+  test("names the node of the first replica as the primary", () => {
+    const odgm_config = {
+      replica_count: 2,
+      node_id: 7,
+      env_node_ids: { here: [7, 8] },
+      collections: ["c"],
+      partition_count: 2,
+      collection_assignments: {
+        c: [
+          { primary: 1, replica: [8, 7], shard_ids: [1, 2] },
+          { primary: 7, replica: [7, 8], shard_ids: [3, 4] },
+        ],
+      },
+    };
+    const [request] = requestsOf({ spec: { functions, odgm_config } });
+    expect(request).toMatchObject({ shard_assignments: [{ primary: 8 }, { primary: 7 }] });
+    expect(request?.options["raft_init_leader_only"]).toBe("true");
+  });
+
+  test("assigns each partition to different nodes round robin, with unique ids", () => {
+    const odgm_config = {
+      replica_count: 2,
+      env_node_ids: { here: [10, 11, 12] },
+      node_id: 10,
+      collections: ["a", "b"],
+    };
+    const requests = requestsOf({ spec: { functions, odgm_config: { ...odgm_config, partition_count: 3 } } });
+    const replicas = [
+      [10, 11],
+      [11, 12],
+      [12, 10],
+    ];
+    expect(requests.map((one) => one.shard_assignments.map(({ replica }) => replica))).toEqual([replicas, replicas]);
+    const ids = requests.flatMap((one) => one.shard_assignments.flatMap(({ shard_ids: own }) => own));
+    expect(ids).toEqual(Array.from({ length: 12 }, (_, index) => index + 1));
   });
 
   test.each([
@@ -138,19 +200,30 @@ describe("shard assignments", () => {
     {
       case: "a primary outside of its shards",
       given: [good[0]!, { primary: 5, replica: [9], shard_ids: [2] }],
-      says: "not one of its shards",
+      says: "neither the first of its nodes nor one of its shards",
     },
     { case: "one id twice", given: [good[0]!, good[0]!], says: "used twice" },
   ])("ignores invalid assignments with a warning: $case", ({ given, says }) => {
-    const { requests, warnings } = made(given);
-    expect(requests[0]?.shard_assignments).toEqual([]);
+    const { shards, warnings } = made(given);
+    expect(shards.get("c")).toEqual([
+      { replica: [8], shardIds: [1] },
+      { replica: [8], shardIds: [2] },
+    ]);
     expect(warnings).toMatchObject([
       { path: "$.odgm_config.collection_assignments.c", message: expect.stringContaining(says) },
     ]);
   });
 
-  test("rejects an id that another collection uses", () => {
-    expect(made(good, [collection, collection]).requests[1]?.shard_assignments).toEqual([]);
+  test("ignores ids that another collection uses", () => {
+    const other = { ...collection, name: "d" };
+    const { shards, warnings } = assignShards({
+      collections: [collection, other],
+      members: [9],
+      stated: { c: good, d: good },
+      running: new Map(),
+    });
+    expect(shards.get("d")?.flatMap(({ shardIds }) => shardIds)).toEqual([3, 4]);
+    expect(warnings).toMatchObject([{ path: "$.odgm_config.collection_assignments.d" }]);
   });
 });
 
@@ -160,8 +233,8 @@ describe("nodes of the state store", () => {
   test("renders one workload per fixed id with its own pods", () => {
     const workloads = gridWorkloads({ spec });
     expect(workloads.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
-      "Deployment order-odgm",
-      "Deployment order-odgm-1",
+      "StatefulSet order-odgm",
+      "StatefulSet order-odgm-1",
     ]);
     expect(
       workloads.map((workload) => (workload["spec"] as { selector: { matchLabels: object } }).selector.matchLabels),
@@ -182,7 +255,10 @@ describe("nodes of the state store", () => {
   });
 
   test("renders a StatefulSet with volumes that are deleted with the class", () => {
-    const [set] = gridWorkloads({ spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } } });
+    const [set] = gridWorkloads({
+      spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } },
+      cluster: { odgm: { ...CLUSTER.odgm, keepsObjectsOnVolumes: true } },
+    });
     expect(set).toMatchObject({
       kind: "StatefulSet",
       spec: {

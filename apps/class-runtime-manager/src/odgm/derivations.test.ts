@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { collectionsOf, statedReplicas } from "./plan/collections.ts";
-import { eventsOf } from "./plan/events.ts";
-import { gridNodes } from "./plan/nodes.ts";
+import { eventsOf, triggerWarnings } from "./plan/events.ts";
+import { gridNodes, nodeIds } from "./plan/nodes.ts";
 import { partitionsFor } from "./plan/collections.ts";
 import { shardTypeFor } from "./plan/collections.ts";
 
@@ -26,15 +26,14 @@ test("uses the partition strategies of the environment", () => {
 test.each([
   { copies: 1, demand: {}, want: "basic", case: "basic for one replica" },
   { copies: 3, demand: {}, want: "raft", case: "raft for several replicas" },
-  { copies: 3, demand: { latencyMs: 49 }, want: "basic", case: "latency too low for consensus" },
-  { copies: 3, demand: { latencyMs: 50 }, want: "raft", case: "at the latency threshold" },
+  { copies: 3, demand: { latencyMs: 1 }, want: "raft", case: "copies replicate, whatever the latency" },
   { copies: 3, demand: { consistency: "eventual" }, want: "mst", case: "mst for eventual consistency" },
   { copies: 1, demand: { consistency: "strong" }, want: "raft", case: "raft for strong consistency" },
   {
     copies: 3,
     demand: { consistency: "strong", latencyMs: 10 },
     want: "raft",
-    case: "strong consistency takes precedence over latency",
+    case: "strong consistency with low latency",
   },
 ] as const)("$copies copies, $demand: $want, $case", ({ copies, demand, want }) => {
   expect(shardTypeFor(copies, demand)).toBe(want);
@@ -58,47 +57,6 @@ const row = (...args: Parameters<typeof collections>) =>
     shardType,
     persistent,
   ]);
-
-describe("collections of a running class", () => {
-  const stored = { partitions: new Map([["Order_data", 4]]), shardType: "raft" as const };
-  const kept = (spec: object, environment?: object) => {
-    const given: PartialInput = {
-      spec: { package_class_key: "shop.Order", functions, state_spec: {}, ...spec },
-      ...(environment === undefined ? {} : { environment: { name: "e", spec: { kind: "cloud", odgm: environment } } }),
-    };
-    const { collections: all, warnings } = collectionsOf({ ...inputOf(given), storedLayout: stored }, 3);
-    return { warnings, layout: all.map(({ partitionCount, shardType }) => [partitionCount, shardType]) };
-  };
-
-  test.each([
-    { change: "throughput", spec: { nfr_requirements: { throughput: 5 } } },
-    { change: "latency", spec: { nfr_requirements: { latency: 10 } } },
-    { change: "replicas", spec: { odgm_config: { replica_count: 1 } } },
-    {
-      change: "templates of the environment",
-      environment: { collection_templates: { normal_state: { partition_count: 9, shard_type: "mst" } } },
-    },
-    { change: "defaults of the environment", environment: { defaults: { shard_type: "mst" } } },
-    {
-      change: "partition strategies of the environment",
-      environment: { partition_strategies: { low_throughput: 2, standard: 3, high_throughput: 5, very_high: 7 } },
-    },
-  ])("keep partitions and shard type when the $change change", ({ spec = {}, environment }) => {
-    expect(kept(spec, environment)).toEqual({ layout: [[4, "raft"]], warnings: [] });
-  });
-
-  test("take what the class states", () => {
-    expect(kept({ odgm_config: { partition_count: 8, shard_type: "mst" } }).layout).toEqual([[8, "mst"]]);
-  });
-
-  test("keep one copy of each object with a warning when replicas are added", () => {
-    const single = { ...stored, shardType: "basic" as const };
-    const given = inputOf({ spec: { package_class_key: "shop.Order", functions, state_spec: {} } });
-    const { collections: all, warnings } = collectionsOf({ ...given, storedLayout: single }, 3);
-    expect(all).toMatchObject([{ shardType: "basic", replicaCount: 2 }]);
-    expect(warnings).toMatchObject([{ message: expect.stringContaining("needs shard type raft and keeps basic") }]);
-  });
-});
 
 describe("collections", () => {
   test.each([
@@ -222,12 +180,20 @@ describe("collections", () => {
   test("warns about settings that the nodes cannot provide", () => {
     const { warnings } = collections({
       state_spec: { consistency_model: "STRONG" },
-      odgm_config: { replica_count: 5, shard_type: "none" },
+      odgm_config: { replica_count: 5, shard_type: "mst" },
     });
     expect(warnings.map(({ message }) => message)).toEqual([
       "Order_data requests 5 replicas, but the state store has 3 nodes",
-      "Order_data needs strong consistency, which shard type none does not provide",
+      "Order_data needs strong consistency, which shard type mst does not provide",
     ]);
+  });
+
+  test.each(["none", "basic", "single"] as const)("gives shard type %s one copy on one node", (shard_type) => {
+    const spec = { state_spec: {}, odgm_config: { replica_count: 3, shard_type } };
+    const { collections: all, warnings } = collections(spec);
+    expect(all).toMatchObject([{ shardType: shard_type, replicaCount: 1 }]);
+    expect(warnings).toMatchObject([{ message: expect.stringContaining("one copy of each object instead of 3") }]);
+    expect(statedReplicas(inputOf({ spec: { functions, ...spec } }))).toBe(1);
   });
 
   test("derives the number of nodes from the stated replicas", () => {
@@ -241,31 +207,36 @@ describe("collections", () => {
 describe("nodes", () => {
   const nodes = (odgm_config: object, replicas = 1, target_env?: string) =>
     gridNodes(
-      inputOf({ spec: { functions, odgm_config, ...(target_env === undefined ? {} : { origin: { target_env } }) } }),
-      replicas,
+      nodeIds(
+        inputOf({ spec: { functions, odgm_config, ...(target_env === undefined ? {} : { origin: { target_env } }) } }),
+        replicas,
+        "fresh",
+      ),
     );
 
   test("generates stable ids that differ between classes", () => {
     const three = nodes({}, 3);
     expect(three).toEqual(nodes({}, 3));
-    expect(three.ids.map((id) => String(id))).toEqual([0, 1, 2].map((index) => `${three.prefix}${index}`));
-    expect(three.members).toEqual(three.ids);
-    expect(gridNodes(inputOf({ name: "other", spec: { functions } }), 1).prefix).not.toBe(three.prefix);
-    expect(Number.isSafeInteger(nodes({}, 100).ids[99])).toBe(true);
+    expect(three.nodes.map((id) => String(id))).toEqual([0, 1, 2].map((index) => `${three.prefix}${index}`));
+    expect(three.members).toEqual(three.nodes);
+    expect(gridNodes(nodeIds(inputOf({ name: "other", spec: { functions } }), 1, "fresh")).prefix).not.toBe(
+      three.prefix,
+    );
+    expect(Number.isSafeInteger(nodes({}, 100).nodes[99])).toBe(true);
   });
 
   test("derives other ids from another prefix, of the class before its environment", () => {
     const prefixOf = (odgm_config: object, ofEnvironment?: string) => {
       const odgm = ofEnvironment === undefined ? {} : { defaults: { node_id_prefix: ofEnvironment } };
       const environment = { name: "e", spec: { kind: "cloud" as const, odgm } };
-      return gridNodes(inputOf({ spec: { functions, odgm_config }, environment }), 1).prefix;
+      return gridNodes(nodeIds(inputOf({ spec: { functions, odgm_config }, environment }), 1, "fresh")).prefix;
     };
     const [none, edge] = [prefixOf({}), prefixOf({ node_id_prefix: "crm-edge" })];
     expect(none).toBe(nodes({}).prefix);
     expect(edge).not.toBe(none);
     expect(prefixOf({}, "crm-edge")).toBe(edge);
     expect(prefixOf({ node_id_prefix: "crm-edge" }, "crm-prod")).toBe(edge);
-    expect(nodes({ node_id: 7, node_id_prefix: "crm-edge" }).ids).toEqual([7]);
+    expect(nodes({ node_id: 7, node_id_prefix: "crm-edge" }).nodes).toEqual([7]);
   });
 
   test.each([
@@ -283,17 +254,18 @@ describe("nodes", () => {
     },
     { case: "an id alone", config: { node_id: 7 }, ids: [7], members: [7] },
   ])("fixed: $case", ({ config, ids, members }) => {
-    expect(nodes(config, 5)).toMatchObject({ kind: "fixed", ids, members });
+    expect(nodes(config, 5)).toMatchObject({ kind: "fixed", nodes: ids, members });
   });
 
-  test("runs given ids with a common prefix in one workload", () => {
+  test("runs given ids with a common prefix in one workload, which can grow from one node", () => {
     const given = { env_node_ids: { here: [4712, 4710, 4711], there: [9] } };
     expect(nodes(given, 1, "here")).toEqual({
       kind: "numbered",
-      ids: [4710, 4711, 4712],
+      nodes: [4710, 4711, 4712],
       prefix: "471",
       members: [9, 4710, 4711, 4712],
     });
+    expect(nodes({ env_node_ids: { here: [4710] } }, 1, "here").kind).toBe("numbered");
     for (const here of [
       [4711, 4712],
       [4710, 4712],
@@ -303,63 +275,45 @@ describe("nodes", () => {
       expect(nodes({ env_node_ids: { here } }, 1, "here").kind).toBe("fixed");
     }
   });
-
-  test("finds several fixed ids by the name of the cluster", () => {
-    expect(nodes({ env_node_ids: { here: [4, 2], there: [3] } }, 1, "here")).toMatchObject({
-      kind: "fixed",
-      ids: [4, 2],
-      members: [2, 3, 4],
-    });
-  });
 });
 
 describe("events", () => {
-  const binding = { name: "on", function_key: "Order.place", trigger_on_state_change: true, async_execution: true };
-
-  test.each([
-    { nfr: undefined, depth: 10, timeout: 5000 },
-    { nfr: { max_latency: 99 }, depth: 5, timeout: 1000 },
-    { nfr: { max_latency: 100 }, depth: 10, timeout: 1000 },
-    { nfr: { max_latency: 9001 }, depth: 10, timeout: 4500 },
-  ])("$nfr: depth $depth, timeout $timeout", ({ nfr, depth, timeout }) => {
-    const spec = { functions, ...(nfr === undefined ? {} : { nfr_requirements: nfr }) };
-    expect(eventsOf(inputOf({ spec: { ...spec, function_bindings: [binding] } }))).toMatchObject({
-      enabled: true,
-      maxTriggerDepth: depth,
-      triggerTimeoutMs: timeout,
-    });
-    const disabled = { enabled: false, maxTriggerDepth: 10, triggerTimeoutMs: 5000 };
-    expect(eventsOf(inputOf({ spec }))).toMatchObject(disabled);
+  test("are on with defaults that do not depend on requirements", () => {
+    const spec = { functions, nfr_requirements: { max_latency: 9 } };
+    expect(eventsOf(inputOf({ spec }))).toEqual({ enabled: true, maxTriggerDepth: 10, triggerTimeoutMs: 5000 });
   });
 
-  test("converts a state-change binding to a trigger on the collections of the class", () => {
-    expect(
-      eventsOf(inputOf({ spec: { package_class_key: "shop.Order", functions, function_bindings: [binding] } })),
-    ).toMatchObject({
-      enabled: true,
-      triggers: [
-        {
-          function_key: "Order.place",
-          trigger_type: "state_change",
-          collection_filters: ["Order_*"],
-          async_execution: true,
-        },
-      ],
+  test("take the settings of the class before those of its environment", () => {
+    const environment = {
+      name: "e",
+      spec: {
+        kind: "cloud" as const,
+        odgm: { defaults: { event_processing: { max_trigger_depth: 3, enabled: false } } },
+      },
+    };
+    const odgm_config = { event_processing: { max_trigger_depth: 4 } };
+    expect(eventsOf(inputOf({ spec: { functions, odgm_config }, environment }))).toEqual({
+      enabled: false,
+      maxTriggerDepth: 4,
+      triggerTimeoutMs: 5000,
     });
   });
 
-  test("keeps one trigger per function and type; the class takes precedence and can disable all", () => {
-    const event_triggers = [{ function_key: "Order.place", collection_filters: ["x"] }];
-    const { enabled, triggers } = eventsOf(
+  test("warn about every trigger of a class, which never runs", () => {
+    const event_triggers = [{ function_key: "Order.place" }];
+    const warnings = triggerWarnings(
       inputOf({
         spec: {
-          functions,
-          function_bindings: [binding],
-          odgm_config: { event_processing: { enabled: false, event_triggers } },
+          functions: [{ ...containerFunction("Order.place"), odgm_integration: { event_triggers } }],
+          function_bindings: [{ name: "on", function_key: "Order.place", trigger_on_state_change: true }],
+          odgm_config: { event_processing: { event_triggers } },
         },
       }),
     );
-    expect(enabled).toBe(false);
-    expect(triggers).toMatchObject([{ collection_filters: ["x"] }]);
+    expect(warnings.map(({ path }) => path)).toEqual([
+      "$.function_bindings[0].trigger_on_state_change",
+      "$.odgm_config.event_processing.event_triggers",
+      "$.functions[0].odgm_integration.event_triggers",
+    ]);
   });
 });

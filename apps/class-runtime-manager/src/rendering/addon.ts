@@ -16,10 +16,15 @@ export interface Addon {
   isImplied(input: RenderInput): boolean;
   /** Whether the class disables it in the addon's own settings; this overrides the `addons` list. */
   isDisabled(input: RenderInput): boolean;
+  /** Whether a class that does not select the addon keeps it, because it would lose data without it. */
+  isKept(input: RenderInput): boolean;
   /** Why the addon is unavailable to the class in this cluster; undefined when it is available. */
   unavailableReason(input: RenderInput): string | undefined;
-  /** Renders the objects of the addon. Paths of violations start at the spec of the class. */
-  render(plan: ClassPlan): Result<RenderedAddon, readonly Violation[]>;
+  /**
+   * Renders the objects of the addon. Paths of violations start at the spec of the class. `isSelected` is false when the
+   * class only keeps it.
+   */
+  render(plan: ClassPlan, isSelected: boolean): Result<RenderedAddon, readonly Violation[]>;
 }
 
 /** The rendered objects and settings of an addon. */

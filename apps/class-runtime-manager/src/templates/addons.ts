@@ -7,11 +7,21 @@ import type { RenderInput } from "../rendering/model/render-input.ts";
 /** All addons. To add one, implement `Addon` and list it here. */
 export const ADDONS: readonly Addon[] = [odgmAddon];
 
+/** An addon that is rendered for a class. */
+export interface SelectedAddon {
+  readonly addon: Addon;
+  /** False when the class only keeps it. */
+  readonly isSelected: boolean;
+}
+
 /**
  * Selects the addons of a class: those it lists, else those of its environment, else those that its spec implies.
  * Rejects unknown addons and addons that are not available in this cluster.
  */
-export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDONS): Result<readonly Addon[], Refusal> {
+export function selectAddons(
+  input: RenderInput,
+  known: readonly Addon[] = ADDONS,
+): Result<readonly SelectedAddon[], Refusal> {
   const { spec, environment } = input;
   const listed = spec.addons ?? environment?.spec.default_addons;
   const ids = listed?.map((id) => id.toLowerCase());
@@ -32,10 +42,13 @@ export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDON
       ],
     });
   }
-  const selected = known.filter(
-    (addon) => !addon.isDisabled(input) && (ids === undefined ? addon.isImplied(input) : ids.includes(addon.id)),
-  );
-  for (const addon of selected) {
+  const selected = known
+    .map((addon) => ({
+      addon,
+      isSelected: !addon.isDisabled(input) && (ids === undefined ? addon.isImplied(input) : ids.includes(addon.id)),
+    }))
+    .filter(({ addon, isSelected }) => isSelected || addon.isKept(input));
+  for (const { addon } of selected) {
     const { id } = addon;
     const reason = addon.unavailableReason(input);
     if (reason === undefined) continue;

@@ -9,10 +9,13 @@ import { addDemand, checkQuotas, demandOf, fitsQuota, limitsOf, NO_DEMAND } from
 import { templateStatus } from "./selection/select.ts";
 import type { Manifest, Rendered } from "../rendering/model/rendered.ts";
 import { runningChildren } from "../rendering/workloads/running-children.ts";
-import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
+import { CLUSTER, containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";
 
 type Spec = ClassRuntimeInput["spec"];
+
+/** A cluster whose state store keeps objects on volumes. */
+const PERSISTENT = { odgm: { ...CLUSTER.odgm, keepsObjectsOnVolumes: true } };
 
 function render(given: PartialInput): Rendered {
   const result = chooseAndRender(inputOf(given), BUILTIN_TEMPLATES);
@@ -59,7 +62,8 @@ describe("function types", () => {
       ["C.any", "none", "", ""],
     ]);
     expect(rendered.odgm).toBeDefined();
-    expect(rendered.children.filter(({ kind }) => kind === "Deployment")).toHaveLength(2);
+    expect(rendered.children.filter(({ kind }) => kind === "Deployment")).toHaveLength(1);
+    expect(rendered.children.filter(({ kind }) => kind === "StatefulSet")).toHaveLength(1);
   });
 
   test("rejects a module without a state store, with its path", () => {
@@ -446,7 +450,10 @@ describe("quotas of an environment", () => {
       },
     },
   ];
-  const { children } = render({ spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } } });
+  const { children } = render({
+    spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } },
+    cluster: PERSISTENT,
+  });
   const own = demandOf(children);
 
   test("sums pods at minimum scale and all volumes", () => {
@@ -518,7 +525,7 @@ function inputFor({ name, keys, provisions, template, persistent, copies }: AnyC
       ...(copies === undefined ? {} : { odgm_config: { replica_count: copies } }),
     },
     environment: { name: "e", spec: { kind: "cloud", network_policy: { enabled: true } } },
-    cluster: { waitImage: "wait:1", features: { prometheus: true } },
+    cluster: { waitImage: "wait:1", features: { prometheus: true }, ...PERSISTENT },
   };
 }
 

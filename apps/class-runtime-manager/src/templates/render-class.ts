@@ -41,7 +41,7 @@ export function prepareClass(
   if (!plan.ok || !addons.ok) {
     return err([...(plan.ok ? [] : plan.error), ...(addons.ok ? [] : addons.error.violations)]);
   }
-  const rendered = addons.value.map((addon) => addon.render(plan.value));
+  const rendered = addons.value.map(({ addon, isSelected }) => addon.render(plan.value, isSelected));
   const violations = rendered.flatMap((part) => (part.ok ? [] : part.error));
   const parts = rendered.flatMap((part) => (part.ok ? [part.value] : []));
   violations.push(...unhostedFunctions(plan.value, parts, violations.length > 0));

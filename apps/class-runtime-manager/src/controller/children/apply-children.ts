@@ -8,6 +8,7 @@ import {
   keyOf,
   refOf,
   type KubeObject,
+  type ObjectKey,
   type Stored,
 } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
@@ -23,6 +24,7 @@ import type { ChildKind } from "../kinds/resource-types.ts";
 import { FIELD_MANAGER, isOrphaned, isOwnedBy } from "./ownership.ts";
 import { isOwnedByKnative } from "./knative-names.ts";
 import { readFromServer } from "./stray-children.ts";
+import { isNewer } from "./resource-versions.ts";
 
 /** Holds the hash of the rendered manifest, so that a restarted manager knows which children are current. */
 export const HASH_ANNOTATION = "oaas.io/rendered-hash";
@@ -71,6 +73,14 @@ interface ApplyContext {
   readonly known: ReadonlySet<string>;
 }
 
+/** The last write of a child by this process. */
+interface LastApplied {
+  readonly hash: string;
+  readonly resourceVersion: string;
+  /** Kept for ConfigMaps, which decide how the class is rendered next. */
+  readonly object?: Stored<KubeObject>;
+}
+
 /** What an applier counts. */
 export interface ApplyListeners {
   onWrite(kind: string, outcome: "applied" | "skipped"): void;
@@ -88,7 +98,7 @@ export class ChildApplier {
   readonly #client: KubeClient;
   readonly #cache: ChildCache;
   readonly #findForeignScaler: FindForeignScaler;
-  readonly #lastApplied = new Map<string, { readonly hash: string; readonly resourceVersion: string }>();
+  readonly #lastApplied = new Map<string, LastApplied>();
   readonly #clock: Clock;
   readonly #listeners: ApplyListeners;
 
@@ -114,7 +124,8 @@ export class ChildApplier {
     let retry: Fault | undefined;
     let written = 0;
     const corrections: Correction[] = [];
-    const queue = [...children];
+    const isConfig = ({ kind }: Manifest): boolean => kind === "ConfigMap";
+    const queue: Manifest[] = [];
     const applyQueued = async (): Promise<void> => {
       for (let manifest = queue.shift(); manifest; manifest = queue.shift()) {
         const kind = this.#kindOf(manifest);
@@ -137,7 +148,13 @@ export class ChildApplier {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_WRITES, children.length) }, applyQueued));
+    const applyAll = async (some: readonly Manifest[]): Promise<void> => {
+      queue.push(...some);
+      await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_WRITES, some.length) }, applyQueued));
+    };
+    // A ConfigMap records the layout of a state store, so it is stored before pods use that layout.
+    await applyAll(children.filter(isConfig));
+    if (problems.length === 0) await applyAll(children.filter((child) => !isConfig(child)));
     return { live, problems, written, corrections, ...(retry ? { retry } : {}) };
   }
 
@@ -168,6 +185,17 @@ export class ChildApplier {
       : { change: "blocked", problem: fault.message };
   }
 
+  /** The ConfigMap in the cache, or as this process wrote it while the cache lags behind. */
+  newestConfigMap(key: ObjectKey): Stored<KubeObject> | undefined {
+    const kind = this.#cache.kinds.find((one) => one.group === "" && one.kind === "ConfigMap");
+    if (kind === undefined) return undefined;
+    const cached = this.#cache.get(kind, key);
+    const id = childId(kind, { apiVersion: "v1", kind: "ConfigMap", metadata: key });
+    const own = this.#lastApplied.get(id)?.object;
+    if (own === undefined || (cached && !isNewer(own, cached))) return cached;
+    return own;
+  }
+
   /** Forgets the last apply of a deleted child. */
   forget(kind: ChildKind, object: KubeObject): void {
     this.#lastApplied.delete(childId(kind, object));
@@ -193,7 +221,9 @@ export class ChildApplier {
       found && wasApplied ? await readFromServer(this.#client, kind, keyOf(manifest), context.signal) : found;
     if (live && live !== found && !this.#differs(kind, live, marked, hash)) return { object: live, wrote: false };
     const object = live ? await this.#update(kind, marked, live, context) : await this.#create(kind, marked, context);
-    this.#lastApplied.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
+    const { resourceVersion } = object.metadata;
+    const kept = kind.kind === "ConfigMap" ? { object } : {};
+    this.#lastApplied.set(childId(kind, object), { hash, resourceVersion, ...kept });
     return { object, wrote: true, correction: wasApplied ? this.#correctionOf(kind, marked, live, object) : undefined };
   }
 

@@ -7,8 +7,8 @@ import type { ChildCache } from "../children/child-cache.ts";
 /** The facts that come from the configuration; the others are read from the cluster. */
 export type ConfiguredFacts = Omit<ClusterFacts, "capabilities" | "routers">;
 
-/** Takes the facts of the configuration. */
-export function configuredFacts(config: CrmConfig): ConfiguredFacts {
+/** Takes the facts of the configuration, and the namespace of the manager's pod. */
+export function configuredFacts(config: CrmConfig, podNamespace?: string): ConfiguredFacts {
   const { features, place, templates, otel, prometheus, limits, k8s, enforcement } = config;
   const waitImage = waitImageOf(templates);
   return {
@@ -33,6 +33,8 @@ export function configuredFacts(config: CrmConfig): ConfiguredFacts {
       matchLabels: prometheus.matchLabels,
       isQueried: prometheus.url !== undefined,
     },
+    ...(podNamespace === undefined ? {} : { managerNamespace: podNamespace }),
+    ...(k8s.routerNamespace === undefined ? {} : { routerNamespace: k8s.routerNamespace }),
     maxReplicas: limits.maxReplicas,
     enforcement: features.nfrEnforcement ? enforcement.level : "off",
     ...(waitImage === undefined ? {} : { waitImage }),

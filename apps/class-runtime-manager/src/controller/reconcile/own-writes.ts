@@ -1,5 +1,6 @@
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import type { InformerView } from "@oaas/kube-runtime";
+import { isNewer } from "../children/resource-versions.ts";
 
 /**
  * Reads objects from the cache, or from our own last write while the cache lags behind: acting on the older state would
@@ -31,10 +32,4 @@ export class OwnWrites<T extends KubeObject> {
     if (cached?.metadata.uid === object.metadata.uid && isNewer(object, cached))
       this.#written.set(object.metadata.uid, object);
   }
-}
-
-/** Resource versions of one object are increasing numbers; other texts are not compared. */
-function isNewer(one: Stored<KubeObject>, other: Stored<KubeObject>): boolean {
-  const [a, b] = [one.metadata.resourceVersion, other.metadata.resourceVersion];
-  return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) > BigInt(b);
 }

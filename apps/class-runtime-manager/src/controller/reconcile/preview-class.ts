@@ -74,10 +74,18 @@ export async function previewClass<T extends KubeObject>(
   ]);
   const desired = new Set(children.map(identityOf));
   const all = [...before, ...strays].map((child) => child.object);
-  const surplus = all.filter((live) => !desired.has(identityOf(live)));
+  const held = new Set((expected.odgm?.held ?? []).map(({ kind, name }) => `${kind} ${name}`));
+  const surplus = all.filter(
+    (live) => !desired.has(identityOf(live)) && !held.has(`${live.kind} ${live.metadata.name ?? ""}`),
+  );
   const isBlocked = rendered.some(({ change }) => change === "blocked");
   const objects = [...rendered, ...surplus.map((live) => describeSurplus(live, isBlocked))];
-  return { template, objects: objects.sort(byKindAndName), warnings: warnings.map(violationText) };
+  const refused = expected.odgm?.refusedLayout;
+  return {
+    template,
+    objects: objects.sort(byKindAndName),
+    warnings: [...(refused === undefined ? [] : [refused.message]), ...warnings.map(violationText)],
+  };
 }
 
 function describeChild(manifest: Manifest, preview: ChildPreview): ObjectPreview {

@@ -15,7 +15,7 @@ import { excludeChildren } from "../children/unconfirmed-children.ts";
 import { findMissingReferences, writeStatus, type PassResult } from "./write-status.ts";
 import { resolveNameConflicts } from "../children/knative-names.ts";
 import { scaleRevisions } from "../children/revision-scale.ts";
-import { ownerLabelValue } from "../../templates/index.ts";
+import { ownerLabelValue, type WorkloadRef } from "../../templates/index.ts";
 import { findStrayChildren, type KnownChildren } from "../children/stray-children.ts";
 import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
@@ -111,7 +111,7 @@ interface ApplyOutcome {
 /** Applies the desired children and prunes the others: removed functions, kinds of a previous template. */
 async function applyChildren<T extends KubeObject>(
   object: Stored<T>,
-  { template, children }: NonNullable<DesiredChildren["expected"]>,
+  { template, children, odgm }: NonNullable<DesiredChildren["expected"]>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<ApplyOutcome> {
@@ -122,7 +122,8 @@ async function applyChildren<T extends KubeObject>(
   );
   if (forbidden) return { live: await listChildren(object, signal, deps), problems: [forbidden], written: 0 };
   const names = resolveNameConflicts(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
-  const undeleted = await removeChildren(names.blocking, signal, deps);
+  const replaced = before.filter((child) => isNamedBy(odgm?.replaced, child));
+  const undeleted = await removeChildren([...names.blocking, ...replaced], signal, deps);
   const unconfirmed = excludeChildren(deps.unconfirmed.of(object), children);
   deps.unconfirmed.record(object, names.applicable);
   const scaled = await scaleRevisions(names.applicable, deps, signal);
@@ -133,12 +134,21 @@ async function applyChildren<T extends KubeObject>(
   const { written } = applied;
   // A failed pass prunes nothing: a child that could not be written may still be in use.
   if (problems.length > 0) return { live: all, problems, written, retry: applied.retry ?? scaled.retry };
-  const surplus = new Set(all.filter((child) => !applied.live.has(childId(child.kind, child.object))));
+  const surplus = new Set(
+    all.filter((child) => !applied.live.has(childId(child.kind, child.object)) && !isNamedBy(odgm?.held, child)),
+  );
   return {
     problems: await removeChildren([...surplus], signal, deps),
     live: all.filter((child) => !surplus.has(child)),
     written,
   };
+}
+
+function isNamedBy(refs: readonly WorkloadRef[] = [], { object }: LiveChild): boolean {
+  return refs.some(
+    ({ apiVersion, kind, name }) =>
+      object.apiVersion === apiVersion && object.kind === kind && object.metadata.name === name,
+  );
 }
 
 /** Returns a missing permission as a problem and throws any other fault. */

@@ -10,16 +10,23 @@ import {
   BUILTIN_TEMPLATES,
   chooseAndRender,
   FUNCTION_KEY_ANNOTATION,
+  OWNER_LABEL,
+  ownerLabelValue,
   templateStatus,
   type SelectedAndRendered,
   type Environment,
   type Manifest,
   type Refusal,
   type RenderedFunction,
+  type RenderedOdgm,
   type RenderInput,
-  type StoredLayout,
+  type RunningStore,
 } from "../../templates/index.ts";
+import { storedLayout } from "../../odgm/plan/stored-layout.ts";
+import { COMPONENT_LABEL } from "../../rendering/manifests/labels.ts";
+import { odgmNames } from "../../rendering/plan/names.ts";
 import type { LiveChild } from "../children/child-cache.ts";
+import { isOwnedBy } from "../children/ownership.ts";
 import type { EnvironmentDemand } from "../quotas/quotas.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import type { HeldRevision } from "../user-templates/user-templates.ts";
@@ -29,6 +36,7 @@ export interface DesiredChildren {
   readonly expected?: Expected & {
     readonly children: readonly Manifest[];
     readonly functions: readonly RenderedFunction[];
+    readonly odgm?: RenderedOdgm;
   };
   readonly problems: readonly Problem[];
   /** Accepted settings that do not work as stated. */
@@ -140,7 +148,7 @@ function renderInput<T extends KubeObject>(
   const cluster = deps.facts(namespace);
   const status = deps.classKind.statusOf(object);
   const enforcement = classEnforcement(runtime.spec, annotations, cluster.enforcement ?? "off", environment);
-  const layout = storedLayout(status);
+  const store = runningStore(object, status, deps);
   const enforced = enforcedValues(status, enforcement, cluster.capabilities.podResize);
   return {
     owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, ...(labels ? { labels } : {}) },
@@ -149,19 +157,38 @@ function renderInput<T extends KubeObject>(
     assignedNames: assignedNames(status, deps.children.childrenOf(uid)),
     isEnforced: enforcement.mode === "enforce" && enforcement.dimensions.has("replicas"),
     ...(enforced.size > 0 ? { enforced } : {}),
-    ...(layout ? { storedLayout: layout } : {}),
+    ...store,
     ...(environment ? { environment } : {}),
   };
 }
 
-/** The layout that the status reports; undefined before a state store was rendered. */
-function storedLayout(status: ClassRuntimeStatus | undefined): StoredLayout | undefined {
-  const store = status?.odgm_cluster_status;
-  if (store === undefined) return undefined;
-  const counted = (store.collections_status ?? []).flatMap(({ name, partition_count: count }) =>
-    count === undefined || count === 0 ? [] : [[name, count] as const],
-  );
-  return { partitions: new Map(counted), ...(store.shard_type === undefined ? {} : { shardType: store.shard_type }) };
+/** The state store of a class as it runs. */
+export function runningStore(
+  { metadata }: Stored<KubeObject>,
+  status: ClassRuntimeStatus | undefined,
+  { applier, children }: Pick<ReconcileDeps<KubeObject>, "applier" | "children">,
+): RunningStore {
+  const { name, namespace = "", uid } = metadata;
+  const config = applier.newestConfigMap({ namespace, name: odgmNames(name).config });
+  const workloads = children
+    .childrenOf(uid)
+    .map((child) => child.object)
+    .filter(isStoreWorkload);
+  const isOwn = config !== undefined && (isOwnedBy(config, uid) || isOwnerless(config, name));
+  const layout = storedLayout(isOwn ? config : undefined, workloads, status);
+  return {
+    ...(layout === undefined ? {} : { storedLayout: layout }),
+    ...(workloads.length === 0 ? {} : { storeWorkloads: workloads }),
+  };
+}
+
+/** Whether a ConfigMap of the class lost its owner reference; the next apply restores it. */
+function isOwnerless({ metadata }: KubeObject, className: string): boolean {
+  return (metadata.ownerReferences ?? []).length === 0 && metadata.labels?.[OWNER_LABEL] === ownerLabelValue(className);
+}
+
+function isStoreWorkload({ kind, metadata }: KubeObject): boolean {
+  return (kind === "StatefulSet" || kind === "Deployment") && metadata.labels?.[COMPONENT_LABEL] === "odgm";
 }
 
 /** The names that functions already have. A function keeps its name when others are added or removed. */

@@ -120,7 +120,7 @@ async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDe
       rejectOlderRevision(existing, desired);
       if (isUnchanged(existing, desired.desired)) return { outcome: DeployOutcome.UNCHANGED, object: existing };
     }
-    const servable = deps.check.canServe(desired.desired);
+    const servable = deps.check.canServe(desired.desired, existing);
     if (!servable.ok) throw servable.error;
     try {
       await writeAsLeader(deps.leadership, async () => deps.provisionNamespace?.(desired.desired, call.signal));

@@ -85,7 +85,7 @@ async function checkWrite(
   signal: AbortSignal,
   { check, store, previewNamespace }: RenderUnitDeps,
 ): Promise<readonly ObjectPreview[]> {
-  const servable = check.canServe(unit.desired);
+  const servable = check.canServe(unit.desired, existing);
   if (!servable.ok) throw servable.error;
   const ofNamespace = (await previewNamespace?.(unit.desired, signal)) ?? [];
   // Nothing can be checked in a namespace that does not exist yet.

@@ -44,6 +44,7 @@ function checkClass(spec: object, facts: ClusterFacts = FACTS): string {
       if (name === "small") return ok({ name, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) });
       return err(missingEnvironment(namespace, name, ["small"]));
     },
+    runningStore: () => ({}),
     userTemplates: () => [],
     exceededQuotas: ({ metadata }, { environment, children }) =>
       environment.spec.quotas?.max_classes === 0 && metadata.name === "order" && children.length > 0

@@ -13,12 +13,14 @@ import type { EnvironmentRefusal } from "../../templates/environment/environment
 import { chooseAndRender } from "../../templates/selection/choose-and-render.ts";
 import type { ClusterFacts, Environment } from "../../rendering/model/cluster-facts.ts";
 import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
-import type { Manifest } from "../../rendering/model/rendered.ts";
+import type { RunningStore } from "../../rendering/model/render-input.ts";
+import type { Manifest, Rendered } from "../../rendering/model/rendered.ts";
 import type { Refusal, Template } from "../../templates/template.ts";
 
 /** Checks whether this cluster can run a class: template, addons, rendering and quotas, before anything is written. */
 export interface ServeCheck {
-  canServe(object: ClassRuntime): Result<void, Fault>;
+  /** `existing` is the class that the object replaces. */
+  canServe(object: ClassRuntime, existing?: ClassRuntime): Result<void, Fault>;
 }
 
 /** Dependencies of the check; each is read when a class is checked. */
@@ -28,6 +30,8 @@ export interface ServeCheckDeps {
     namespace: string,
     name: string | undefined,
   ) => Result<Environment | undefined, EnvironmentRefusal>;
+  /** The state store of a class as it runs. */
+  readonly runningStore: (existing: ClassRuntime) => RunningStore;
   readonly userTemplates: (namespace: string) => readonly Template[];
   /** The quotas of its environment that a class would exceed. */
   readonly exceededQuotas: (
@@ -38,27 +42,48 @@ export interface ServeCheckDeps {
 
 /** Renders a class as the controller does, so that Deploy rejects a class that cannot run here. */
 export function createServeCheck(deps: ServeCheckDeps): ServeCheck {
-  const { facts, environmentOf, userTemplates, exceededQuotas } = deps;
+  const renderIn = (
+    object: ClassRuntime,
+    store: RunningStore,
+  ): Result<{ readonly rendered: Rendered; readonly environment: Environment | undefined }, Fault> => {
+    const { apiVersion, kind, metadata, spec } = object;
+    const { name, namespace = "", labels, uid = "" } = metadata;
+    const resolved = deps.environmentOf(namespace, spec.target_environment);
+    if (!resolved.ok) return err(failedPrecondition("environment", resolved.error.message));
+    const environment = resolved.value;
+    const input = {
+      owner: { apiVersion, kind, namespace, name, uid, ...(labels === undefined ? {} : { labels }) },
+      spec,
+      cluster: deps.facts(namespace),
+      ...store,
+      ...(environment === undefined ? {} : { environment }),
+    };
+    const chosen = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...deps.userTemplates(namespace)]);
+    return chosen.ok ? ok({ rendered: chosen.value.rendered, environment }) : err(refusalFault(chosen.error));
+  };
   return {
-    canServe: (object) => {
-      const { apiVersion, kind, metadata, spec } = object;
-      const { name, namespace = "", labels, uid = "" } = metadata;
-      const resolved = environmentOf(namespace, spec.target_environment);
-      if (!resolved.ok) return err(failedPrecondition("environment", resolved.error.message));
-      const environment = resolved.value;
-      const input = {
-        owner: { apiVersion, kind, namespace, name, uid, ...(labels === undefined ? {} : { labels }) },
-        spec,
-        cluster: facts(namespace),
-        ...(environment === undefined ? {} : { environment }),
-      };
-      const chosen = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...userTemplates(namespace)]);
-      if (!chosen.ok) return err(refusalFault(chosen.error));
+    canServe: (object, existing) => {
+      const store = existing === undefined ? {} : deps.runningStore(existing);
+      const result = renderIn(object, store);
+      if (!result.ok) return result;
+      const { rendered, environment } = result.value;
+      const change = statedChange(rendered);
+      if (existing !== undefined && change !== undefined) {
+        const before = renderIn(existing, store);
+        // An update that leaves the layout alone is accepted, whatever the class stated before.
+        if (!before.ok || statedChange(before.value.rendered) !== change)
+          return err(failedPrecondition("the state store", change));
+      }
       if (environment === undefined) return ok(undefined);
-      const exceeded = exceededQuotas(object, { environment, children: chosen.value.rendered.children });
+      const exceeded = deps.exceededQuotas(object, { environment, children: rendered.children });
       return exceeded.length === 0 ? ok(undefined) : err(quotaFault(environment.name, exceeded));
     },
   };
+}
+
+/** The change of the layout of its state store that the class itself states. */
+function statedChange({ odgm }: Rendered): string | undefined {
+  return odgm?.refusedLayout?.stated;
 }
 
 /** The fault of a class that cannot be rendered. */

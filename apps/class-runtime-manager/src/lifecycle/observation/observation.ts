@@ -37,6 +37,10 @@ export interface ExpectedOdgm {
     readonly partitionCount?: number | undefined;
     readonly replicaCount?: number | undefined;
   }[];
+  /** Running workloads that cannot be updated in place and are not replaced without permission. */
+  readonly held?: readonly ObjectRef[] | undefined;
+  /** A change of the layout that was not applied. */
+  readonly refusedLayout?: { readonly message: string } | undefined;
 }
 
 type OdgmStatus = NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>;

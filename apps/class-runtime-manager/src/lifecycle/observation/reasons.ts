@@ -228,6 +228,12 @@ export const REASONS = {
     action:
       "Set OPRC_CRM_FEATURES_PROMETHEUS=true and OPRC_CRM_PROM_URL of the class runtime manager, or enforcement mode observe.",
   },
+  ObjectsWouldBeLost: {
+    effect: "calm",
+    verdict: "permanent",
+    action:
+      "Restore the settings that the message names, copy the objects to another deployment first, or set odgm_config.allow_layout_change to lose them.",
+  },
   NoEndpoint: {
     effect: "calm",
     verdict: "permanent",

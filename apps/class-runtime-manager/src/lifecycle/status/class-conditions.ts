@@ -4,6 +4,7 @@ import {
   markAvailabilityUnknown,
   markAvailable,
   markDegraded,
+  markLayoutChangeRefused,
   markOdgmNotReady,
   markNotReady,
   markOdgmReady,
@@ -36,6 +37,7 @@ export function classConditions(
   return [
     ...runningConditions(observation, assessment, phase),
     ...odgmConditions(observation, assessment),
+    ...layoutConditions(observation),
     ...telemetryConditions(observation),
     ...monitoringConditions(observation),
     ...kstatusConditions(observation, assessment, phase),
@@ -106,6 +108,11 @@ function odgmConditions(observation: Observation, { odgm }: Assessment): Conditi
       causeText({ source: "observation", component: odgm, finding: first }, observation.subject),
     ),
   ];
+}
+
+function layoutConditions({ expected }: Observation): ConditionUpdate[] {
+  const refused = expected?.odgm?.refusedLayout;
+  return refused === undefined ? [] : [markLayoutChangeRefused(`${refused.message}.`)];
 }
 
 function telemetryConditions({ expected }: Observation): ConditionUpdate[] {

@@ -10,6 +10,7 @@ const ORDER = [
   "Progressing",
   "Degraded",
   "OdgmReady",
+  "LayoutChangeRefused",
   "TelemetryConfigured",
   "PrometheusDisabled",
   "Ready",
@@ -53,6 +54,9 @@ export const markOdgmReady = (message: string): ConditionUpdate =>
   conditionUpdate("OdgmReady", "True")("Ready", message);
 /** The state store does not serve all its shards. */
 export const markOdgmNotReady = conditionUpdate("OdgmReady", "False");
+/** A change of the state store was not applied, because objects would be lost; absent otherwise. */
+export const markLayoutChangeRefused = (message: string): ConditionUpdate =>
+  conditionUpdate("LayoutChangeRefused", "True")("ObjectsWouldBeLost", message);
 /** Pods have the OpenTelemetry variables. */
 export const markTelemetryConfigured = (): ConditionUpdate =>
   conditionUpdate("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are configured to export telemetry.");

@@ -1,9 +1,9 @@
-import { canonicalJson } from "@oaas/foundation";
 import { createManifest } from "../../rendering/manifests/manifest.ts";
 import { HEADLESS_LABEL, type Labels } from "../../rendering/manifests/labels.ts";
 import { isScrapedByAnnotation, scrapeAnnotations } from "../../rendering/manifests/monitor.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import { ODGM_HTTP_PORT, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
+import { configData, type NodeGroup } from "./env.ts";
 
 /** The Service of the state store: the port for functions, the legacy port, and the port for nodes. */
 export function renderOdgmService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
@@ -49,22 +49,11 @@ export function renderOdgmPodsService({ classPlan, names }: OdgmPlan, labels: La
   );
 }
 
-/** Collections and triggers as files. */
-export function renderOdgmConfigMap({ classPlan, names, requests, events }: OdgmPlan, labels: Labels): Manifest {
+/** The layout of the state store, and the settings that its nodes read when they start. */
+export function renderOdgmConfigMap(plan: OdgmPlan, groups: readonly NodeGroup[], labels: Labels): Manifest {
   return createManifest(
-    classPlan.input,
-    { apiVersion: "v1", kind: "ConfigMap", name: names.config, labels },
-    {
-      data: {
-        "collections.json": JSON.stringify(requests),
-        "events.json": canonicalJson({
-          enabled: events.enabled,
-          max_trigger_depth: events.maxTriggerDepth,
-          trigger_timeout_ms: events.triggerTimeoutMs,
-          event_triggers: events.triggers,
-          batch_processing: events.batch,
-        }),
-      },
-    },
+    plan.classPlan.input,
+    { apiVersion: "v1", kind: "ConfigMap", name: plan.names.config, labels },
+    { data: configData(plan, groups) },
   );
 }

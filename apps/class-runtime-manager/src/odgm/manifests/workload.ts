@@ -1,7 +1,6 @@
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { hashJson } from "@oaas/foundation/hash";
 import { resolveImage, imagePullPolicy } from "../../rendering/plan/images.ts";
-import type { Labels } from "../../rendering/manifests/labels.ts";
+import { ENVIRONMENT_LABEL, type Labels } from "../../rendering/manifests/labels.ts";
 import { createManifest } from "../../rendering/manifests/manifest.ts";
 import { statefulSetName, withSuffix } from "../../rendering/plan/names.ts";
 import { renderPodIdentity } from "../../rendering/manifests/pod.ts";
@@ -23,88 +22,65 @@ export const CONFIG_PATH = "/config";
 interface Dress {
   readonly labels: Labels;
   readonly selector: Labels;
-  readonly config: Manifest;
 }
 
-/**
- * The workloads of the state store: a Deployment for one node without a volume, a StatefulSet for nodes with volumes or
- * indexes, and one workload per node with fixed ids.
- */
-export function odgmWorkloads(plan: OdgmPlan, dress: Dress): Result<readonly Manifest[], readonly Violation[]> {
+/** One StatefulSet for nodes with indexes, else one for each node. The manager restarts their pods itself. */
+export function odgmWorkloads(
+  plan: OdgmPlan,
+  groups: readonly NodeGroup[],
+  dress: Dress,
+): Result<readonly Manifest[], readonly Violation[]> {
   const image = odgmImage(plan);
   if (!image.ok) return err([image.error]);
-  return ok(nodeGroups(plan).map((group) => workload(plan, dress, group, image.value)));
+  return ok(groups.map((group) => statefulSet(plan, dress, group, image.value)));
 }
 
-function nodeGroups({ nodes, names, persistent }: OdgmPlan): readonly NodeGroup[] {
-  const stateful = (name: string): string => (persistent ? statefulSetName(name) : name);
-  if (nodes.kind === "fixed") {
-    return nodes.ids.map((nodeId, index) => ({
-      name: stateful(index === 0 ? names.workload : withSuffix(names.workload, String(index))),
-      replicas: 1,
-      nodeId,
-      numbered: false,
-    }));
-  }
-  const numbered = nodes.ids.length > 1;
-  return [
-    {
-      name: numbered ? statefulSetName(names.workload) : stateful(names.workload),
-      replicas: nodes.ids.length,
-      numbered,
-    },
-  ];
+/** The StatefulSets of a state store with the nodes that each runs. */
+export function nodeGroups({ nodes, names }: OdgmPlan): readonly NodeGroup[] {
+  if (nodes.kind === "numbered") return [{ name: statefulSetName(names.workload), replicas: nodes.nodes.length }];
+  return nodes.nodes.map((nodeId, index) => ({
+    name: statefulSetName(index === 0 ? names.workload : withSuffix(names.workload, String(index))),
+    replicas: 1,
+    nodeId,
+  }));
 }
 
-function workload(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: string): Manifest {
-  const { input } = plan.classPlan;
-  const { labels } = dress;
-  const isSet = plan.persistent || group.numbered;
+function statefulSet(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: string): Manifest {
+  const { persistent } = plan.layout;
   // Each group selects only its own pods.
-  const own: Labels =
-    group.nodeId !== undefined && plan.nodes.ids.length > 1 ? { "oaas.io/node": String(group.nodeId) } : {};
-  const shared = {
-    replicas: group.replicas,
-    selector: { matchLabels: { ...dress.selector, ...own } },
-    template: {
-      metadata: {
-        labels: { ...labels, ...own },
-        annotations: { "oaas.io/config-hash": hashJson(dress.config["data"]) },
-      },
-      spec: podSpec(plan, dress, group, { image, isSet }),
-    },
-  };
-  const head = { apiVersion: "apps/v1", name: group.name, labels: { ...labels, ...own } };
-  if (!isSet) {
-    return createManifest(
-      input,
-      { ...head, kind: "Deployment" },
-      { spec: { ...shared, strategy: { type: "Recreate" } } },
-    );
-  }
+  const own: Labels = group.nodeId === undefined ? {} : { "oaas.io/node": String(group.nodeId) };
+  const labels = { ...dress.labels, ...own };
+  // Another environment with the same settings does not replace pods.
+  const { [ENVIRONMENT_LABEL]: _environment, ...podLabels } = labels;
   return createManifest(
-    input,
-    { ...head, kind: "StatefulSet" },
+    plan.classPlan.input,
+    { apiVersion: "apps/v1", kind: "StatefulSet", name: group.name, labels },
     {
       spec: {
-        ...shared,
+        replicas: group.replicas,
         serviceName: plan.names.pods,
+        selector: { matchLabels: { ...dress.selector, ...own } },
+        template: { metadata: { labels: podLabels }, spec: podSpec(plan, dress, group, image) },
         podManagementPolicy: "Parallel",
-        updateStrategy: { type: "RollingUpdate" },
-        persistentVolumeClaimRetentionPolicy: plan.persistent
-          ? { whenDeleted: "Delete", whenScaled: "Retain" }
-          : undefined,
-        volumeClaimTemplates: plan.persistent ? [volumeClaim(plan)] : undefined,
+        updateStrategy: { type: "OnDelete" },
+        persistentVolumeClaimRetentionPolicy: persistent ? { whenDeleted: "Delete", whenScaled: "Retain" } : undefined,
+        volumeClaimTemplates: persistent ? [volumeClaim(plan)] : undefined,
       },
     },
   );
 }
 
+/** The state store ignores SIGTERM, so that waiting longer only delays its restart. */
+const GRACE_SECONDS = 5;
+
+/** Set by the manager: a pod serves when it holds all shards that are assigned to its node. */
+export const SHARDS_GATE = "oaas.io/shards";
+
 function podSpec(
   plan: OdgmPlan,
   { selector }: Dress,
   group: NodeGroup,
-  { image, isSet }: { readonly image: string; readonly isSet: boolean },
+  image: string,
 ): Readonly<Record<string, unknown>> {
   const { input, policy } = plan.classPlan;
   const environment = input.environment?.spec;
@@ -130,20 +106,15 @@ function podSpec(
         ...renderPortProbes(ODGM_PORT, policy.probes, environment?.odgm.health_checks.odgm ?? ODGM_TIMING),
       },
     ],
+    readinessGates: input.cluster.odgm.gatesReadiness === true ? [{ conditionType: SHARDS_GATE }] : undefined,
     volumes: [
-      ...(plan.persistent ? [] : [{ name: DATA_VOLUME, emptyDir: {} }]),
+      ...(plan.layout.persistent ? [] : [{ name: DATA_VOLUME, emptyDir: {} }]),
       { name: CONFIG_VOLUME, configMap: { name: plan.names.config } },
     ],
     securityContext: podSecurity([ODGM_PORT]),
-    terminationGracePeriodSeconds: policy.terminationGraceSeconds,
+    terminationGracePeriodSeconds: GRACE_SECONDS,
     ...renderPodIdentity(environment),
-    ...renderScheduling({
-      input,
-      policy,
-      selector,
-      spread: plan.nodes.ids.length > 1 ? policy.odgmSpread : "none",
-      revisionLabel: isSet ? undefined : "pod-template-hash",
-    }),
+    ...renderScheduling({ input, policy, selector, spread: policy.odgmSpread }),
   };
 }
 

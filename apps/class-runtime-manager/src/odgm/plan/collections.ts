@@ -27,7 +27,7 @@ export interface Collection {
 
 type AccessMode = "read_only" | "write_only";
 
-/** Shard types that store one copy of each object. */
+/** Shard types whose copies would be separate stores, so that they have one. */
 const UNREPLICATED: ReadonlySet<ShardType> = new Set<ShardType>(["none", "basic", "single"]);
 
 /** Replicas per state shape, limited by the number of nodes. */
@@ -38,9 +38,29 @@ const TEMPLATE_OF_SHAPE = {
   data: "normal_state",
 } as const satisfies Record<StateShape, string>;
 
+/**
+ * What decides where the class states nothing. `fresh`: its environment and template. `stated`: the same, but derived
+ * values stay as they are stored. `class`: everything stays as it is stored.
+ */
+export type Basis = "fresh" | "stated" | "class";
+
+interface Sources<T> {
+  readonly ofClass: T | undefined;
+  readonly ofEnvironment: T | undefined;
+  readonly stored: T | undefined;
+}
+
+function choose<T>(basis: Basis, { ofClass, ofEnvironment, stored }: Sources<T>): T | undefined {
+  if (basis === "fresh") return ofClass ?? ofEnvironment;
+  return basis === "stated" ? (ofClass ?? ofEnvironment ?? stored) : (ofClass ?? stored ?? ofEnvironment);
+}
+
 /** The largest stated replica count of all collections; undefined when none is stated. */
-export function statedReplicas(input: RenderInput): number | undefined {
-  const stated = desiredCollections(input).flatMap((desired) => statedReplicaCount(input, desired) ?? []);
+export function statedReplicas(input: RenderInput, basis: Basis = "fresh"): number | undefined {
+  const stated = desiredCollections(input).flatMap((desired) => {
+    const type = ownShardType(input, desired, basis);
+    return type !== undefined && UNREPLICATED.has(type) ? 1 : (statedReplicaCount(input, desired, basis) ?? []);
+  });
   return stated.length === 0 ? undefined : Math.max(...stated);
 }
 
@@ -48,28 +68,24 @@ export function statedReplicas(input: RenderInput): number | undefined {
 export function collectionsOf(
   input: RenderInput,
   nodeCount: number,
+  basis: Basis = "fresh",
 ): { readonly collections: readonly Collection[]; readonly warnings: readonly Violation[] } {
   const requirements = classRequirements(input.spec, input.environment);
   const warnings: Violation[] = [];
   const collections = desiredCollections(input).map((desired, index): Collection => {
-    const stated = statedReplicaCount(input, desired);
-    const replicaCount =
-      stated ?? Math.min(nodeCount, desired.shape === undefined ? nodeCount : REPLICAS_OF_SHAPE[desired.shape]);
-    const derivedType = shardTypeFor(replicaCount, requirements);
-    const shardType = statedShardType(input, desired) ?? derivedType;
+    const { replicaCount, shardType, ignored } = copiesOf(input, desired, nodeCount, basis, requirements);
     const path = pathOf(ROOT_PATH, "odgm_config", "collections", index);
-    if (replicaCount > nodeCount) {
+    if (ignored !== undefined && ignored > nodeCount) {
       warnings.push({
         path,
-        message: `${desired.name} requests ${replicaCount} replicas, but the state store has ${nodeCount} nodes`,
+        message: `${desired.name} requests ${ignored} replicas, but the state store has ${nodeCount} nodes`,
         fix: "lower replica_count, or set env_node_ids for more nodes",
       });
-    }
-    if (input.storedLayout !== undefined && UNREPLICATED.has(shardType) && !UNREPLICATED.has(derivedType)) {
+    } else if (ignored !== undefined) {
       warnings.push({
         path,
-        message: `${desired.name} needs shard type ${derivedType} and keeps ${shardType}, which stores one copy of each object`,
-        fix: `set shard_type to ${derivedType} to start with an empty store`,
+        message: `${desired.name} has one copy of each object instead of ${ignored}: copies of shard type ${shardType} would be separate stores`,
+        fix: "set shard_type to raft or mst, or replica_count to 1",
       });
     }
     if (requirements.consistency === "strong" && shardType !== "raft") {
@@ -81,7 +97,7 @@ export function collectionsOf(
     }
     return {
       name: desired.name,
-      partitionCount: partitionCount(input, desired, requirements),
+      partitionCount: partitionCount(input, desired, basis, requirements),
       replicaCount,
       shardType,
       persistent: isPersistent(input, desired),
@@ -89,6 +105,37 @@ export function collectionsOf(
     };
   });
   return { collections, warnings };
+}
+
+/** Copies and shard type of a collection, and a stated number of copies that it cannot have. */
+function copiesOf(
+  input: RenderInput,
+  desired: DesiredCollection,
+  nodeCount: number,
+  basis: Basis,
+  requirements: Requirements,
+): { readonly replicaCount: number; readonly shardType: ShardType; readonly ignored?: number } {
+  const ofShape = desired.shape === undefined ? nodeCount : REPLICAS_OF_SHAPE[desired.shape];
+  const requested = statedReplicaCount(input, desired, basis);
+  const wanted = requested ?? Math.min(nodeCount, ofShape);
+  const stated = ownShardType(input, desired, basis);
+  if (stated !== undefined && UNREPLICATED.has(stated)) {
+    const running = basis === "fresh" ? undefined : storedCollection(input, desired);
+    const replicaCount = running?.shardType === stated ? (running.replicaCount ?? 1) : 1;
+    const ignored = requested !== undefined && requested > replicaCount ? { ignored: requested } : {};
+    return { replicaCount, shardType: stated, ...ignored };
+  }
+  const replicaCount = Math.min(wanted, nodeCount);
+  const kept = basis === "fresh" ? undefined : storedCollection(input, desired)?.shardType;
+  return {
+    replicaCount,
+    shardType: stated ?? kept ?? shardTypeFor(replicaCount, requirements),
+    ...(wanted > nodeCount ? { ignored: wanted } : {}),
+  };
+}
+
+function storedCollection({ storedLayout }: RenderInput, { name }: DesiredCollection) {
+  return storedLayout?.collections.find((one) => one.name === name);
 }
 
 function desiredCollections(input: RenderInput): readonly DesiredCollection[] {
@@ -115,47 +162,50 @@ export function classKeyOf({ spec, owner }: RenderInput): string {
   return qualified === undefined ? owner.name : (splitClassKey(qualified)?.classKey ?? qualified);
 }
 
-function statedReplicaCount(
-  { spec, environment }: RenderInput,
-  { settings, shape }: DesiredCollection,
-): number | undefined {
+function statedReplicaCount(input: RenderInput, desired: DesiredCollection, basis: Basis): number | undefined {
+  const { spec, environment } = input;
+  const { settings, shape } = desired;
   const config = spec.odgm_config;
   const classValue =
     config?.replica_count ?? config?.replication_factor ?? spec.resource_allocation?.replication_factor;
-  // The class takes precedence over the environment's settings for its state shape.
-  const collectionValue = settings.replica_count;
-  return (
-    (shape === undefined ? (collectionValue ?? classValue) : (classValue ?? collectionValue)) ??
-    environment?.spec.odgm.defaults?.replication_factor
-  );
+  const ofShape = shape === undefined ? undefined : settings.replica_count;
+  return choose(basis, {
+    ofClass: shape === undefined ? (settings.replica_count ?? classValue) : classValue,
+    ofEnvironment: ofShape ?? environment?.spec.odgm.defaults?.replication_factor,
+    // Another template may have another number of nodes.
+    stored: basis === "class" ? storedCollection(input, desired)?.replicaCount : undefined,
+  });
 }
 
-/** The class takes precedence over the running layout, and that over the environment, which may change later. */
-function statedShardType(
-  { spec, environment, storedLayout }: RenderInput,
-  { settings, shape }: DesiredCollection,
-): ShardType | undefined {
+/** The shard type that the class or its environment states. */
+function ownShardType(input: RenderInput, desired: DesiredCollection, basis: Basis): ShardType | undefined {
+  const { spec, environment } = input;
+  const { settings, shape } = desired;
   const ofClass = spec.odgm_config?.shard_type;
-  const stated = shape === undefined ? (settings.shard_type ?? ofClass) : ofClass;
-  return (
-    stated ??
-    storedLayout?.shardType ??
-    (shape === undefined ? undefined : settings.shard_type) ??
-    environment?.spec.odgm.defaults?.shard_type
-  );
+  const ofShape = shape === undefined ? undefined : settings.shard_type;
+  const sources = {
+    ofClass: shape === undefined ? (settings.shard_type ?? ofClass) : ofClass,
+    ofEnvironment: ofShape ?? environment?.spec.odgm.defaults?.shard_type,
+  };
+  const hasOther = basis === "class" && storedCollection(input, desired)?.shardType !== undefined;
+  return sources.ofClass ?? (hasOther ? undefined : sources.ofEnvironment);
 }
 
 function partitionCount(
-  { spec, environment, storedLayout }: RenderInput,
-  { name, settings, shape }: DesiredCollection,
+  input: RenderInput,
+  desired: DesiredCollection,
+  basis: Basis,
   requirements: Requirements,
 ): number {
+  const { spec, environment } = input;
+  const { settings, shape } = desired;
   const ofClass = spec.odgm_config?.partition_count;
-  const stated = shape === undefined ? (settings.partition_count ?? ofClass) : ofClass;
   return (
-    stated ??
-    storedLayout?.partitions.get(name) ??
-    (shape === undefined ? undefined : settings.partition_count) ??
+    choose(basis, {
+      ofClass: shape === undefined ? (settings.partition_count ?? ofClass) : ofClass,
+      ofEnvironment: shape === undefined ? undefined : settings.partition_count,
+      stored: storedCollection(input, desired)?.partitionCount,
+    }) ??
     defaultPartitions(
       shape,
       partitionsFor(requirements.throughputRps, environment?.spec.odgm.partition_strategies),
@@ -193,10 +243,26 @@ function limitedAccess({ access_patterns: patterns = [] }: Settings): Pick<Colle
   return patterns.every((pattern) => WRITES.has(pattern)) ? { accessMode: "write_only" } : {};
 }
 
-function isPersistent({ spec }: RenderInput, { settings }: DesiredCollection): boolean {
-  return settings.persistence_mode === undefined
-    ? spec.state_spec?.persistent === true
-    : settings.persistence_mode === "persistent";
+function isPersistent(input: RenderInput, desired: DesiredCollection): boolean {
+  return persistenceSource(input, desired) !== undefined;
+}
+
+/** The setting that makes a collection persistent; undefined when it is in memory. */
+function persistenceSource(
+  { spec, environment }: RenderInput,
+  { settings, shape }: DesiredCollection,
+): "collection" | "state" | "environment" | undefined {
+  if (settings.persistence_mode === undefined) return spec.state_spec?.persistent === true ? "state" : undefined;
+  if (settings.persistence_mode !== "persistent") return undefined;
+  return shape === undefined || environment === undefined ? "collection" : "environment";
+}
+
+/** The collections that must be persistent, with the setting that says so. */
+export function persistentCollections(input: RenderInput) {
+  return desiredCollections(input).flatMap((desired, index) => {
+    const source = persistenceSource(input, desired);
+    return source === undefined ? [] : [{ name: desired.name, index, source }];
+  });
 }
 
 /** Partitions by throughput. */
@@ -221,16 +287,12 @@ export function partitionsFor(
   return throughputRps <= 20_000 ? strategies.high_throughput : strategies.very_high;
 }
 
-/** Below this latency, consensus on every write takes too long. */
-const MIN_CONSENSUS_LATENCY_MS = 50;
-
 /**
- * The default shard type: raft for strong consistency, mst for eventual consistency, raft for other replicas unless
- * latency is too low for consensus, and basic for a single replica.
+ * The default shard type: raft for strong consistency, basic for a single replica, mst for eventual consistency, and raft
+ * for other replicas.
  */
-export function shardTypeFor(copies: number, { latencyMs, consistency }: Requirements): ShardType {
+export function shardTypeFor(copies: number, { consistency }: Requirements): ShardType {
   if (consistency === "strong") return "raft";
   if (copies <= 1) return "basic";
-  if (consistency === "eventual" || consistency === "none") return "mst";
-  return latencyMs !== undefined && latencyMs < MIN_CONSENSUS_LATENCY_MS ? "basic" : "raft";
+  return consistency === "eventual" || consistency === "none" ? "mst" : "raft";
 }

@@ -1,68 +1,42 @@
-import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
-import { classRequirements } from "../../rendering/plan/requirements.ts";
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
-import { classKeyOf } from "./collections.ts";
 
-type EventProcessing = NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["event_processing"]>;
-type Trigger = NonNullable<EventProcessing["event_triggers"]>[number];
-
-/** Triggers on state changes, with all decisions made. */
+/** Event settings of the state store, for triggers that functions add to objects. */
 export interface Events {
   readonly enabled: boolean;
   readonly maxTriggerDepth: number;
   readonly triggerTimeoutMs: number;
-  readonly triggers: readonly Trigger[];
-  readonly batch: { readonly enabled: boolean; readonly batch_size: number; readonly batch_timeout_ms: number };
 }
 
-const LOW_LATENCY_MS = 100;
-const DEFAULT_TIMEOUT_MS = 5000;
-const MIN_TIMEOUT_MS = 1000;
-
-/** Settings of the class, else of the environment, else derived from the required latency. */
-export function eventsOf(input: RenderInput): Events {
-  const { spec, environment } = input;
+/** Settings of the class, else of the environment. */
+export function eventsOf({ spec, environment }: RenderInput): Events {
   const own = spec.odgm_config?.event_processing;
   const defaults = environment?.spec.odgm.defaults?.event_processing;
-  const triggers = distinct([
-    ...(own?.event_triggers ?? defaults?.event_triggers ?? []),
-    ...(spec.functions ?? []).flatMap((fn) => fn.odgm_integration?.event_triggers ?? []),
-    ...boundTriggers(input),
-  ]);
-  const enabled = own?.enabled ?? defaults?.enabled ?? triggers.length > 0;
-  // Without events, a changed latency must not restart the state store.
-  const latencyMs = enabled ? classRequirements(spec, environment).latencyMs : undefined;
   return {
-    enabled,
-    maxTriggerDepth:
-      own?.max_trigger_depth ??
-      defaults?.max_trigger_depth ??
-      (latencyMs !== undefined && latencyMs < LOW_LATENCY_MS ? 5 : 10),
-    triggerTimeoutMs:
-      own?.trigger_timeout_ms ??
-      defaults?.trigger_timeout_ms ??
-      (latencyMs === undefined ? DEFAULT_TIMEOUT_MS : Math.max(MIN_TIMEOUT_MS, Math.floor(latencyMs / 2))),
-    triggers,
-    batch: own?.batch_processing ??
-      defaults?.batch_processing ?? { enabled: true, batch_size: 100, batch_timeout_ms: 1000 },
+    enabled: own?.enabled ?? defaults?.enabled ?? true,
+    maxTriggerDepth: own?.max_trigger_depth ?? defaults?.max_trigger_depth ?? 10,
+    triggerTimeoutMs: own?.trigger_timeout_ms ?? defaults?.trigger_timeout_ms ?? 5000,
   };
 }
 
-/** Functions that run when the state of the class changes. */
-function boundTriggers(input: RenderInput): readonly Trigger[] {
-  return (input.spec.function_bindings ?? [])
-    .filter((binding) => binding.trigger_on_state_change === true)
-    .map((binding) => ({
-      function_key: binding.function_key,
-      trigger_type: "state_change",
-      collection_filters: [`${classKeyOf(input)}_*`],
-      async_execution: binding.async_execution ?? false,
-    }));
-}
-
-function distinct(triggers: readonly Trigger[]): readonly Trigger[] {
-  const seen = new Map(
-    triggers.toReversed().map((trigger) => [`${trigger.trigger_type} ${trigger.function_key}`, trigger]),
-  );
-  return triggers.filter((trigger) => seen.get(`${trigger.trigger_type} ${trigger.function_key}`) === trigger);
+/** Triggers that a class declares: the state store has no input for them. */
+export function triggerWarnings({ spec }: RenderInput): readonly Violation[] {
+  const paths = [
+    ...(spec.function_bindings ?? []).flatMap(({ trigger_on_state_change: isTrigger }, index) =>
+      isTrigger === true ? [pathOf(ROOT_PATH, "function_bindings", index, "trigger_on_state_change")] : [],
+    ),
+    ...((spec.odgm_config?.event_processing?.event_triggers ?? []).length === 0
+      ? []
+      : [pathOf(ROOT_PATH, "odgm_config", "event_processing", "event_triggers")]),
+    ...(spec.functions ?? []).flatMap(({ odgm_integration: store }, index) =>
+      (store?.event_triggers ?? []).length === 0
+        ? []
+        : [pathOf(ROOT_PATH, "functions", index, "odgm_integration", "event_triggers")],
+    ),
+  ];
+  return paths.map((path) => ({
+    path,
+    message: "triggers of a class never run: this state store only runs triggers of objects",
+    fix: "invoke the function where the object is written, or set a trigger on each object",
+  }));
 }

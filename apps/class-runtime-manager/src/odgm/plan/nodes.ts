@@ -1,39 +1,49 @@
 import { hashJson } from "@oaas/foundation/hash";
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { Basis } from "./collections.ts";
 
 type OdgmConfig = NonNullable<ClassRuntimeSpec["odgm_config"]>;
 
-/** The nodes of the state store in this cluster, and its members in all clusters. */
-export interface GridNodes {
+/** Ids of the nodes of a state store, each sorted. */
+export interface NodeIds {
+  /** In this cluster. */
+  readonly nodes: readonly number[];
+  /** In all clusters. */
+  readonly members: readonly number[];
+}
+
+/** How the workloads of a state store get the ids of its nodes. */
+export interface GridNodes extends NodeIds {
   /**
    * - `numbered`: the id is a prefix followed by the pod index, so that one workload runs all nodes. Generated ids have
    *   this form; given ids (`4710, 4711, 4712`) may have it too.
    * - `fixed`: other ids; each needs its own workload, since pods of one workload share their environment variables.
    */
   readonly kind: "fixed" | "numbered";
-  readonly ids: readonly number[];
   /** Digits before the pod index, for `numbered`. */
   readonly prefix: string;
-  /** Ids of all nodes in all clusters, sorted. */
-  readonly members: readonly number[];
 }
 
-/** Uses ids of the package manager; otherwise generates stable ids for `replicas` nodes. */
-export function gridNodes(input: RenderInput, replicas: number): GridNodes {
+/** Ids that the class states; otherwise those in use, and stable generated ones up to `count`. */
+export function nodeIds(input: RenderInput, count: number, basis: Basis): NodeIds {
   const config = input.spec.odgm_config;
   const here = idsHere(config, input.spec.origin?.target_env);
   const everywhere = Object.values(config?.env_node_ids ?? {}).flat();
-  if (here.length > 0) {
-    const members = sorted([...everywhere, ...here]);
-    const shared = commonPrefix(here);
-    return shared === undefined
-      ? { kind: "fixed", ids: here, prefix: "", members }
-      : { kind: "numbered", ids: sorted(here), prefix: shared, members };
-  }
-  const prefix = String(ownPrefix(input));
-  const ids = Array.from({ length: replicas }, (_, index) => Number(`${prefix}${index}`));
-  return { kind: "numbered", ids, prefix, members: sorted([...everywhere, ...ids]) };
+  if (here.length > 0) return { nodes: sorted(here), members: sorted([...everywhere, ...here]) };
+  const running = hasOwnPrefix(input, basis) || basis === "fresh" ? undefined : input.storedLayout;
+  const inUse = running?.nodes ?? [];
+  const prefix = commonPrefix(inUse) ?? String(ownPrefix(input));
+  const generated = Array.from({ length: count }, (_, index) => Number(`${prefix}${index}`));
+  const nodes = [...new Set([...inUse, ...generated])].slice(0, count);
+  const others = (running?.members ?? []).filter((id) => !inUse.includes(id));
+  return { nodes: sorted(nodes), members: sorted([...everywhere, ...others, ...nodes]) };
+}
+
+/** Decides between one workload for all nodes and one for each. */
+export function gridNodes({ nodes, members }: NodeIds): GridNodes {
+  const prefix = commonPrefix(nodes);
+  return { kind: prefix === undefined ? "fixed" : "numbered", nodes, members, prefix: prefix ?? "" };
 }
 
 /** The ids for this cluster from the map, including its own node id. */
@@ -44,15 +54,21 @@ function idsHere(config: OdgmConfig | undefined, cluster: string | undefined): r
     (cluster === undefined ? undefined : byEnvironment[cluster]) ??
     Object.values(byEnvironment).find((ids) => own !== undefined && ids.includes(own)) ??
     [];
-  return [...new Set([...(own === undefined ? [] : [own]), ...entry])];
+  return [...(own === undefined ? [] : [own]), ...entry];
 }
 
-/** The common prefix of several ids that end in 0, 1, 2, …; undefined for other ids. */
+/** The common prefix of ids that end in 0, 1, 2, …; undefined for other ids. */
 function commonPrefix(ids: readonly number[]): string | undefined {
   const [first, ...others] = sorted(ids).map(String);
-  if (first === undefined || others.length === 0 || first.length < 2 || !first.endsWith("0")) return undefined;
+  if (first === undefined || first.length < 2 || !first.endsWith("0")) return undefined;
   const prefix = first.slice(0, -1);
   return others.every((id, index) => id === `${prefix}${index + 1}`) ? prefix : undefined;
+}
+
+/** Whether the settings that count state a prefix, from which ids are generated. */
+function hasOwnPrefix({ spec, environment }: RenderInput, basis: Basis): boolean {
+  const ofEnvironment = basis === "class" ? undefined : environment?.spec.odgm.defaults?.node_id_prefix;
+  return (spec.odgm_config?.node_id_prefix ?? ofEnvironment) !== undefined;
 }
 
 /**

@@ -1,11 +1,15 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import type { RefusedLayout } from "../../rendering/model/rendered.ts";
 import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { serviceHost } from "../../rendering/plan/class-plan.ts";
 import { odgmNames } from "../../rendering/plan/names.ts";
 import { collectionRequests, type CollectionRequest } from "./collection-requests.ts";
-import { collectionsOf, statedReplicas, type Collection } from "./collections.ts";
-import { eventsOf, type Events } from "./events.ts";
+import type { Collection } from "./collections.ts";
+import { eventsOf, triggerWarnings, type Events } from "./events.ts";
+import type { StoreLayout } from "./layout-change.ts";
 import { gridNodes, type GridNodes } from "./nodes.ts";
+import { persistenceProblems } from "./persistence.ts";
+import { planLayout } from "./plan-layout.ts";
 import { invocationsOf } from "./routes.ts";
 
 /** Port for gRPC and HTTP of the state store and its Service. */
@@ -20,41 +24,44 @@ export interface OdgmPlan {
   readonly classPlan: ClassPlan;
   readonly names: ReturnType<typeof odgmNames>;
   readonly clusterId: string;
+  readonly layout: StoreLayout;
   readonly nodes: GridNodes;
-  readonly collections: readonly Collection[];
+  /** The collections as the class describes them. */
+  readonly described: readonly Collection[];
   readonly requests: readonly CollectionRequest[];
   readonly events: Events;
-  /** Whether its nodes have volumes. */
-  readonly persistent: boolean;
   /** Host and port that functions get. */
   readonly service: string;
+  readonly refusedLayout: RefusedLayout | undefined;
+  readonly violations: readonly Violation[];
   readonly warnings: readonly Violation[];
 }
 
-/** Plans the state store of a class: nodes, then collections, then routes. */
-export function planOdgm(classPlan: ClassPlan): OdgmPlan {
+/** Plans the state store of a class: layout, then routes. */
+export function planOdgm(classPlan: ClassPlan, isSelected: boolean): OdgmPlan {
   const { input, policy } = classPlan;
-  const config = input.spec.odgm_config;
   const names = odgmNames(input.owner.name);
-  const nodes = gridNodes(input, statedReplicas(input) ?? policy.odgmReplicas);
-  const { collections, warnings } = collectionsOf(input, nodes.members.length);
-  const json = collectionRequests({
-    collections,
-    assignments: config?.collection_assignments ?? {},
-    options: config?.options ?? {},
-    invocations: invocationsOf(classPlan),
-  });
+  const { layout, described, refused, warnings } = planLayout({ input, defaultNodes: policy.odgmReplicas, isSelected });
+  const requests = collectionRequests(layout, input.spec.odgm_config?.options ?? {}, invocationsOf(classPlan));
+  const persistence = persistenceProblems(input);
   return {
     classPlan,
     names,
     clusterId: clusterId(classPlan),
-    nodes,
-    collections,
-    requests: json.requests,
+    layout,
+    nodes: gridNodes(layout),
+    described,
+    requests,
     events: eventsOf(input),
-    persistent: collections.some((collection) => collection.persistent),
     service: `${names.service}:${ODGM_PORT}`,
-    warnings: [...warnings, ...json.warnings, ...collectionSizeWarnings(json.requests)],
+    refusedLayout: refused,
+    violations: layout.persistent && input.storedLayout?.persistent === true ? [] : persistence,
+    warnings: [
+      ...warnings,
+      ...(layout.persistent ? persistence : []),
+      ...triggerWarnings(input),
+      ...collectionSizeWarnings(requests),
+    ],
   };
 }
 

@@ -12,6 +12,8 @@ export const DEPLOYMENT_LABEL = "oaas.io/deployment-id";
 /** `package.Class`, shortened to fit a label. */
 export const CLASS_LABEL = "oaas.io/class";
 export const FUNCTION_KEY_ANNOTATION = "oaas.io/function-key";
+/** Name of the EnvironmentConfig of the class. */
+export const ENVIRONMENT_LABEL = "oaas.io/environment";
 /** On headless Services: their pods are scraped through another Service. */
 export const HEADLESS_LABEL = "oaas.io/headless";
 /** Template that rendered a child. Set on the object only, so that a new template does not restart pods. */
@@ -45,7 +47,7 @@ export function componentLabels(input: RenderInput, app: string, component: stri
     [DEPLOYMENT_LABEL]: labelValue(spec.origin?.deployment_id ?? owner.name),
     ...(functionKey === undefined ? {} : { [FUNCTION_LABEL]: labelValue(functionKey) }),
     ...(spec.package_class_key === undefined ? {} : { [CLASS_LABEL]: labelValue(spec.package_class_key) }),
-    ...(environment === undefined ? {} : { "oaas.io/environment": labelValue(environment.name) }),
+    ...(environment === undefined ? {} : { [ENVIRONMENT_LABEL]: labelValue(environment.name) }),
   };
 }
 

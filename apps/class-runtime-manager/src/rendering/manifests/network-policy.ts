@@ -9,6 +9,8 @@ interface Protected {
   readonly selector: Labels;
   /** The serving ports; all ports when absent. */
   readonly ports?: readonly number[];
+  /** Namespaces that always connect. */
+  readonly from?: readonly string[];
 }
 
 /** Whether the environment enables network policies and the cluster supports them. */
@@ -17,8 +19,12 @@ export function hasNetworkPolicy({ environment, cluster }: RenderInput): boolean
 }
 
 /** Allows ingress only from the own namespace and from the namespaces of the environment, to serving ports. */
-export function renderNetworkPolicy(input: RenderInput, { name, labels, selector, ports }: Protected): Manifest {
-  const others = [...(input.environment?.spec.network_policy?.allow_from_namespaces ?? [])].sort();
+export function renderNetworkPolicy(
+  input: RenderInput,
+  { name, labels, selector, ports, from = [] }: Protected,
+): Manifest {
+  const allowed = input.environment?.spec.network_policy?.allow_from_namespaces ?? [];
+  const others = [...new Set([...allowed, ...from])].sort();
   return createManifest(
     input,
     { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", name, labels },

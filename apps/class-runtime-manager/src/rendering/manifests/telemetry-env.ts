@@ -15,8 +15,23 @@ export function telemetryState({ spec, environment, cluster }: RenderInput): Tel
   return endpoint === undefined || endpoint === "" ? "no-endpoint" : "configured";
 }
 
+/** Names of all variables below. */
+export const TELEMETRY_VARIABLES = [
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_LOGS_ENABLED",
+  "OTEL_METRICS_ENABLED",
+  "OTEL_RESOURCE_ATTRIBUTES",
+  "OTEL_SERVICE_NAME",
+  "OTEL_TRACES_ENABLED",
+  "OTEL_TRACES_SAMPLER",
+  "OTEL_TRACES_SAMPLER_ARG",
+] as const;
+
 /** OpenTelemetry variables of a container. Empty when telemetry is off or no endpoint is configured. */
-export function telemetryEnv(input: RenderInput, defaultServiceName: string): Env {
+export function telemetryEnv(
+  input: RenderInput,
+  defaultServiceName: string,
+): Readonly<Partial<Record<(typeof TELEMETRY_VARIABLES)[number], string>>> {
   const { spec, environment, cluster } = input;
   const { endpoint } = cluster.telemetry;
   if (telemetryState(input) !== "configured" || endpoint === undefined) return {};

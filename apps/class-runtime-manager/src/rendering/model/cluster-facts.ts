@@ -61,6 +61,10 @@ export interface ClusterFacts {
     readonly gatesReadiness?: boolean;
   };
   readonly routers: readonly Router[];
+  /** Namespace of the manager; absent outside of the cluster. */
+  readonly managerNamespace?: string;
+  /** Namespace whose routers all classes use. */
+  readonly routerNamespace?: string;
   readonly telemetry: { readonly enabled: boolean; readonly endpoint?: string };
   readonly monitors?: {
     readonly scrapeKind: "auto" | "service" | "pod";

@@ -1,4 +1,5 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import type { KubeObject } from "@oaas/kube-core";
 import type { ShardType } from "@oaas/models";
 import type { Dimension } from "@oaas/nfr";
 import type { ClusterFacts, Environment } from "./cluster-facts.ts";
@@ -14,15 +15,38 @@ export interface Owner {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** How the objects of a running class are stored. */
+/** The nodes that hold one partition, with one shard id each. The first node creates the shard. */
+export interface ShardAssignment {
+  readonly replica: readonly number[];
+  readonly shardIds: readonly number[];
+}
+
+/** How the objects of a running class are stored. Absent members are not known. */
 export interface StoredLayout {
-  readonly shardType?: ShardType;
-  /** Partitions by collection. */
-  readonly partitions: ReadonlyMap<string, number>;
+  readonly collections: readonly {
+    readonly name: string;
+    readonly partitionCount?: number;
+    readonly replicaCount?: number;
+    readonly shardType?: ShardType;
+    /** Empty when the nodes assigned the shards themselves, as with earlier versions. */
+    readonly assignments?: readonly ShardAssignment[];
+  }[];
+  /** Node ids in this cluster. */
+  readonly nodes?: readonly number[];
+  /** Node ids in all clusters, sorted. */
+  readonly members?: readonly number[];
+  readonly persistent?: boolean;
+}
+
+/** The state store of a class as it runs. */
+export interface RunningStore {
+  /** The layout in use. It is kept unless the class allows another, because stored objects would be lost. */
+  readonly storedLayout?: StoredLayout;
+  readonly storeWorkloads?: readonly KubeObject[];
 }
 
 /** The complete input of rendering: no clock, no environment variables, no reads. */
-export interface RenderInput {
+export interface RenderInput extends RunningStore {
   readonly owner: Owner;
   /** The class; a DeploymentRecord is converted first. */
   readonly spec: ClassRuntimeSpec;
@@ -33,8 +57,6 @@ export interface RenderInput {
    * annotation. A function keeps its name when other functions are added, removed or reordered.
    */
   readonly assignedNames?: ReadonlyMap<string, string>;
-  /** The layout in use. It is kept unless the class states another, because stored objects would be unreachable. */
-  readonly storedLayout?: StoredLayout;
   /** Whether enforcement moves the replicas. */
   readonly isEnforced?: boolean;
   /** Values that enforcement chose, by function key: replicas, CPU in millicores, memory in bytes. */

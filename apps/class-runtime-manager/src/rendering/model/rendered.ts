@@ -58,10 +58,23 @@ export interface RenderedFunction {
   readonly resources?: FunctionResources;
 }
 
+/** A change of the layout of a running state store that was not applied, because objects would be lost. */
+export interface RefusedLayout {
+  /** What would change and be lost, with the fix. */
+  readonly message: string;
+  /** The same for the changes that the class itself states; absent when only its environment or template differs. */
+  readonly stated?: string;
+}
+
 /** The rendered state store. */
 export interface RenderedOdgm {
   /** One, or one per node when the package manager fixed several node ids for this cluster. */
   readonly workloads: readonly WorkloadRef[];
+  /** Running workloads that cannot be updated in place and stay as they are, because their pods would be replaced. */
+  readonly held: readonly WorkloadRef[];
+  /** Running workloads that are deleted before the others are applied. */
+  readonly replaced: readonly WorkloadRef[];
+  readonly refusedLayout?: RefusedLayout;
   /** Host and port that functions get; the Service has this port. */
   readonly service: string;
   readonly replicas: number;

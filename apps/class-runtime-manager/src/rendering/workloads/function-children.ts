@@ -76,7 +76,7 @@ export function renderPodPolicies(
   ];
 }
 
-export function workloadRef({ apiVersion, kind, metadata }: Manifest): WorkloadRef {
+export function workloadRef({ apiVersion, kind, metadata }: KubeObject): WorkloadRef {
   return { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
 }
 

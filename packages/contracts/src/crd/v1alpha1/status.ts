@@ -14,7 +14,7 @@ export const condition = z.object({
     .min(1)
     .max(316)
     .describe(
-      "Available, Progressing, Degraded, OdgmReady, TelemetryConfigured, PrometheusDisabled, NfrObserved, and Ready, Reconciling and Stalled by the rules of kstatus; other writers may add their own types.",
+      "Available, Progressing, Degraded, OdgmReady, LayoutChangeRefused, TelemetryConfigured, PrometheusDisabled, NfrObserved, and Ready, Reconciling and Stalled by the rules of kstatus; other writers may add their own types.",
     ),
   status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
   reason: z.string().max(1024).optional().describe("Machine-readable reason, e.g. CrashLoop."),

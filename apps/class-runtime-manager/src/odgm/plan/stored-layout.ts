@@ -1,0 +1,134 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { isJsonObject, type KubeObject } from "@oaas/kube-core";
+import { ShardType } from "@oaas/models";
+import type { ShardAssignment, StoredLayout } from "../../rendering/model/render-input.ts";
+import type { StoreLayout } from "./layout-change.ts";
+
+/** Key of the ConfigMap with the collections, in the format of `ODGM_COLLECTION`. */
+export const COLLECTIONS_KEY = "collections.json";
+/** Key of the ConfigMap with the nodes. */
+export const LAYOUT_KEY = "layout.json";
+
+type StoredCollection = StoredLayout["collections"][number];
+
+/** The part of a layout that the collections do not show. */
+export function layoutFile({ nodes, members, persistent }: StoreLayout): string {
+  return JSON.stringify({ nodes, members, persistent });
+}
+
+/**
+ * The layout of a running state store: from its ConfigMap, which is written before its workloads, with nodes from the
+ * workloads of earlier versions; else from the status.
+ */
+export function storedLayout(
+  config: KubeObject | undefined,
+  workloads: readonly KubeObject[],
+  status: ClassRuntimeStatus | undefined,
+): StoredLayout | undefined {
+  const data = isJsonObject(config) && isJsonObject(config["data"]) ? config["data"] : {};
+  const collections = listOf(parsed(data[COLLECTIONS_KEY])).flatMap((one) => collectionFromJson(one) ?? []);
+  if (collections.length === 0) return layoutFromStatus(status);
+  const file = parsed(data[LAYOUT_KEY]);
+  return { collections, ...(isJsonObject(file) ? nodesFromFile(file) : nodesFromWorkloads(workloads)) };
+}
+
+function layoutFromStatus(status: ClassRuntimeStatus | undefined): StoredLayout | undefined {
+  const store = status?.odgm_cluster_status;
+  const collections = store?.collections_status ?? [];
+  if (store === undefined || collections.length === 0) return undefined;
+  return {
+    collections: collections.map(({ name, partition_count: partitions, replica_count: replicas }) => ({
+      name,
+      ...(partitions ? { partitionCount: partitions } : {}),
+      ...(replicas ? { replicaCount: replicas } : {}),
+      ...(store.shard_type === undefined || collections.length > 1 ? {} : { shardType: store.shard_type }),
+    })),
+  };
+}
+
+function collectionFromJson(json: unknown): StoredCollection | undefined {
+  if (!isJsonObject(json) || typeof json["name"] !== "string") return undefined;
+  const { name, partition_count: partitions, replica_count: replicas, shard_type: type } = json;
+  return {
+    name,
+    ...(isCount(partitions) ? { partitionCount: partitions } : {}),
+    ...(isCount(replicas) ? { replicaCount: replicas } : {}),
+    ...(typeof type === "string" && Object.hasOwn(ShardType, type) ? { shardType: type as ShardType } : {}),
+    assignments: listOf(json["shard_assignments"]).map(assignmentFromJson),
+  };
+}
+
+function assignmentFromJson(json: unknown): ShardAssignment {
+  const { replica, shard_ids: ids } = isJsonObject(json) ? json : {};
+  return { replica: listOf(replica).filter(isCount), shardIds: listOf(ids).filter(isCount) };
+}
+
+function nodesFromFile({ nodes, members, persistent }: Readonly<Record<string, unknown>>): Partial<StoredLayout> {
+  return {
+    ...(Array.isArray(nodes) ? { nodes: nodes.filter(isCount) } : {}),
+    ...(Array.isArray(members) ? { members: members.filter(isCount) } : {}),
+    ...(typeof persistent === "boolean" ? { persistent } : {}),
+  };
+}
+
+/** Earlier versions stated the nodes only in the environment variables of the workloads. */
+function nodesFromWorkloads(workloads: readonly KubeObject[]): Partial<StoredLayout> {
+  const [first] = workloads;
+  if (first === undefined) return {};
+  const nodes = workloads.flatMap(nodesOf).toSorted((a, b) => a - b);
+  const members = (envOf(first).get("ODGM_MEMBERS") ?? "").split(",").map(Number).filter(isCount);
+  const claims = specOf(first)["volumeClaimTemplates"];
+  return {
+    ...(nodes.length === 0 ? {} : { nodes }),
+    ...(members.length === 0 ? {} : { members }),
+    persistent: listOf(claims).length > 0,
+  };
+}
+
+function nodesOf(workload: KubeObject): readonly number[] {
+  const id = envOf(workload).get("ODGM_NODE_ID") ?? "";
+  const replicas = Number(specOf(workload)["replicas"] ?? 1);
+  const prefix = id.endsWith(POD_INDEX) ? id.slice(0, -POD_INDEX.length) : undefined;
+  const ids = prefix === undefined ? [id] : Array.from({ length: replicas }, (_, index) => `${prefix}${index}`);
+  return ids
+    .filter((text) => text !== "")
+    .map(Number)
+    .filter(isCount);
+}
+
+const POD_INDEX = "$(POD_INDEX)";
+
+function envOf(workload: KubeObject): ReadonlyMap<string, string> {
+  const template = objectOf(specOf(workload)["template"]);
+  const [container] = listOf(objectOf(template["spec"])["containers"]);
+  return new Map(
+    listOf(objectOf(container)["env"]).flatMap((one) => {
+      const { name, value } = objectOf(one);
+      return typeof name === "string" && typeof value === "string" ? [[name, value] as const] : [];
+    }),
+  );
+}
+
+function specOf(object: KubeObject): Readonly<Record<string, unknown>> {
+  return objectOf(objectOf(object)["spec"]);
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === "string" ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
