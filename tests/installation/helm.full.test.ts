@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import {
   addGatewayKinds,
@@ -21,6 +21,7 @@ import { Installation } from "./src/installed-pods.ts";
 import { manifestsOf } from "./src/kustomize.ts";
 
 const NAMESPACE = "oaas-system";
+const GUIDES = path.join(import.meta.dirname, "..", "..", "docs", "guides");
 const EXAMPLES = await documentedExamples();
 const { version } = parse(await readFile(path.join(CHARTS, "oaas", "Chart.yaml"), "utf8")) as { version: string };
 
@@ -222,6 +223,27 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
     expect(stderr).toMatch(want);
   });
 
+  test.each([
+    { guide: "install.md", heading: "data-plane.yaml", chart: "oaas" },
+    { guide: "multi-cluster.md", heading: "values of oaas-data-plane in cloud", chart: "oaas-data-plane" },
+    {
+      guide: "multi-cluster.md",
+      heading: "values of oaas-class-runtime-manager in both clusters",
+      chart: "oaas-class-runtime-manager",
+    },
+  ])("the values in $guide under '$heading' render $chart", async ({ guide, heading, chart }) => {
+    const page = await readFile(path.join(GUIDES, guide), "utf8");
+    const values = page.split("```yaml\n").find((block) => block.startsWith(`# ${heading}\n`));
+    expect(values).toBeDefined();
+    const file = path.join(folder.path, "guide.yaml");
+    await writeFile(file, values?.split("```")[0] ?? "");
+    const rendered = await helm.call("template", "oaas", path.join(charts, chart), "--values", file);
+    for (const image of values?.match(/(?<=repository: )[\w/-]+|registry\.example\/data-plane\/odgm:1\.0/g) ?? [])
+      expect(rendered).toContain(image);
+    if (chart !== "oaas-class-runtime-manager")
+      expect(rendered).toMatch(/kind: StatefulSet\nmetadata:\n {2}name: oprc-router/);
+  });
+
   test("rejects a cluster that is too old, until it is upgraded", async () => {
     const { stderr } = await helm.run("template", path.join(charts, "oaas"), "--kube-version", "1.27.0");
     expect(stderr).toMatch(/requires kubeVersion: >=1\.30/);
@@ -266,7 +288,7 @@ describeWith(["helm", "kubernetes", "kwok", "gateway-api-crds"], "Helm charts on
 
   test("installs everything without a warning, with pods that Pod Security admits", async () => {
     // The first block of the guide, as it is there.
-    const guide = await readFile(path.join(import.meta.dirname, "..", "..", "docs", "guides", "install.md"), "utf8");
+    const guide = await readFile(path.join(GUIDES, "install.md"), "utf8");
     const commands = /```sh needs a cluster and Helm\n(.*?)```/s.exec(guide)?.[1] ?? "";
     expect(commands.trim().split("\n")).toHaveLength(3);
     const { stderr, exitCode, stdout } = await helm.shell(`${commands}\nprintf %s "token=$OAAS_TOKEN"`);
