@@ -1,5 +1,5 @@
 import { Fault, type FaultPart } from "@oaas/foundation";
-import type { DeploymentKey } from "@oaas/models";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { conflictOf, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import { acknowledge, type StartedOperation } from "../deployments/acknowledge-deployment.ts";
@@ -7,6 +7,7 @@ import type { Launched } from "../deployments/saga-launcher.ts";
 import { stageDeployment, type StageDeps, type StagedDeployment } from "../deployments/stage-deployment.ts";
 import { jsonChanges } from "../history/json-changes.ts";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
+import type { UsedCollection } from "../planner/plan-types.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 import { packageContent } from "../registry/package-records.ts";
 import type { PackageRegistry } from "../registry/package-registry.ts";
@@ -98,9 +99,13 @@ export class DocumentSets implements Documents {
         each.kind === "deployment" && !rejected.has(`package/${each.deployment.packageName}`),
     );
     const source = registry.after(packages);
-    const stage = (document: DeploymentDocument): Promise<StagedDeployment> =>
-      stageDeployment(this.#deps.deployments, document, call, { ifVersion: document.ifVersion, packages: source });
-    const stagedDeployments = settle(planned, await Promise.allSettled(planned.map(stage)));
+    const stage: StageDocument = (document, taken = []) =>
+      stageDeployment(this.#deps.deployments, document, call, {
+        ifVersion: document.ifVersion,
+        packages: source,
+        taken,
+      });
+    const stagedDeployments = settle(planned, await stageWithOwnCollections(planned, stage));
     const faults = [...stagedPackages.rejected, ...stagedDeployments.rejected];
     if (faults.length > 0) throw rejectedDocuments(faults);
     const deployments = stagedDeployments.staged;
@@ -169,6 +174,35 @@ export class DocumentSets implements Documents {
     this.#deps.deployments.planning.remember(plan);
     return { ...summary, preview: { plan, changes: previous && comparePlans(previous, plan), loss: undefined } };
   }
+}
+
+type StageDocument = (document: DeploymentDocument, taken?: readonly UsedCollection[]) => Promise<StagedDeployment>;
+
+/** Stages deployments at once, and those again that would use a collection of an earlier document of the set. */
+async function stageWithOwnCollections(
+  documents: readonly DeploymentDocument[],
+  stage: StageDocument,
+): Promise<readonly PromiseSettledResult<StagedDeployment>[]> {
+  const results = await Promise.allSettled(documents.map((document) => stage(document)));
+  const claimed = new Set<string>();
+  const used: UsedCollection[] = [];
+  for (const [index, document] of documents.entries()) {
+    const first = results[index];
+    const isShared = first?.status === "fulfilled" && first.value.claimed.some((id) => claimed.has(id));
+    const [result] = isShared ? await Promise.allSettled([stage(document, used)]) : [first];
+    if (result === undefined) continue;
+    results[index] = result;
+    if (result.status !== "fulfilled") continue;
+    for (const id of result.value.claimed) claimed.add(id);
+    used.push(...usedBy(result.value));
+  }
+  return results;
+}
+
+function usedBy({ key, plan, claimed }: StagedDeployment): readonly UsedCollection[] {
+  if (plan?.odgm === undefined || claimed.length === 0) return [];
+  const clusters = Object.keys(plan.odgm.nodeIds) as ClusterName[];
+  return plan.odgm.collections.map((collection) => ({ collection, deployment: key, clusters }));
 }
 
 /** The results in the order of their documents. */

@@ -3,7 +3,7 @@ import type { DeploymentKey } from "@oaas/models";
 import { combineTransactions } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
-import { layoutChanges } from "../planner/sizing/state-layout.ts";
+import { layoutDifferences } from "../planner/sizing/layout-changes.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 import type {
   Acknowledgement,
@@ -14,7 +14,8 @@ import type {
   Versioned,
 } from "../use-cases.ts";
 import { acknowledge, type StartedOperation } from "./acknowledge-deployment.ts";
-import { assertVersion, desiredPlan, loadSnapshot } from "./deployment-snapshot.ts";
+import type { StagedClaims } from "../stores/collection-claims.ts";
+import { assertVersion, desiredPlan, loadSnapshot, type DeploymentSnapshot } from "./deployment-snapshot.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import { revisionFault } from "./read-deployment.ts";
 import {
@@ -53,7 +54,9 @@ export function rollBackDeployment(
     const [entry, plan] = await Promise.all([deployments.revision(key, revision), deployments.plan(key, revision)]);
     if (entry === undefined || plan === undefined) throw await revisionFault(deployments, key, revision);
     if (snapshot.current.record.desired?.revision === revision) return stageRenewal(deps, snapshot, call);
-    assertSameLayout(plan, await desiredPlan(deployments, snapshot), revision);
+    const running = await desiredPlan(deployments, snapshot);
+    assertSameLayout(plan, running, revision);
+    const claims = await stageClaims(deps, snapshot, plan, running);
     const { withdrawn } = entry.record;
     const deployment = entry.record.deployment as NamedDeployment;
     const references = combineTransactions(
@@ -63,8 +66,16 @@ export function rollBackDeployment(
       await planning.stageClusterReferences(plan, withdrawn),
     );
     const reason = call.reason ?? `rolled back to revision ${revision}`;
-    const desired = { deployment, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
-    return { ...(await stageRollOut(deps, snapshot, desired)), references };
+    const desired = {
+      deployment,
+      plan,
+      kind: "roll_back",
+      withdrawn,
+      call: { ...call, reason },
+      claims: claims.ids,
+    } as const;
+    const staged = await stageRollOut(deps, snapshot, desired);
+    return { ...staged, references, parts: [...staged.parts, claims.transaction] };
   };
   return commitOnce(deps, key, stage, idempotency);
 }
@@ -94,18 +105,33 @@ async function commit(
   return { status, ...launched.get(key) };
 }
 
+/** Stages the claims of an earlier plan. Throws failed-precondition when another deployment uses one of its collections. */
+async function stageClaims(
+  { claims, planning }: Pick<StageDeps, "claims" | "planning">,
+  { key, current }: DeploymentSnapshot,
+  plan: DeploymentPlan,
+  previous: DeploymentPlan | undefined,
+): Promise<StagedClaims> {
+  const networks = await planning.networks();
+  const staged = await claims.stage(key, plan, { current: current?.record, previous, networks });
+  const [taken] = staged.taken;
+  if (taken === undefined) return staged;
+  throw failedPrecondition(
+    `deployment "${key}"`,
+    `collection ${taken.collection} is used by deployment ${taken.deployment} in the same data plane network now: apply ` +
+      "that revision's deployment with other odgm.collections",
+  );
+}
+
 /** A rollback keeps the stored objects: their layout changes only with `odgm.allow_layout_change` of a new revision. */
 function assertSameLayout(plan: DeploymentPlan, running: DeploymentPlan | undefined, revision: number): void {
-  if (running?.odgm === undefined) return;
-  const changes =
-    plan.odgm === undefined
-      ? ["it has no state store"]
-      : layoutChanges(running.odgm, plan.odgm).map(({ text }) => text);
-  if (changes.length === 0) return;
+  if (running === undefined) return;
+  const differences = layoutDifferences(running, plan);
+  if (differences.length === 0) return;
   throw failedPrecondition(
     `revision ${revision}`,
-    `revision ${revision} stores objects in another layout: ${changes.join("; ")}. Objects that are already stored would be ` +
-      "unreachable; apply that revision's deployment with odgm.allow_layout_change to accept the loss",
+    `revision ${revision} would lose all objects of the running class, because ${differences.join(" and ")}: copy them ` +
+      "with `oaas state copy`, then apply that revision's deployment with odgm.allow_layout_change to accept the loss",
   );
 }
 

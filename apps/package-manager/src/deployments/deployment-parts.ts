@@ -24,6 +24,7 @@ import { UnitSender, type UnitEncoder } from "../sagas/unit-sender.ts";
 import { DeploymentStore } from "../stores/deployment-store.ts";
 import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import type { Call } from "../use-cases.ts";
+import { CollectionClaims } from "../stores/collection-claims.ts";
 import { DeploymentPauses } from "./deployment-pauses.ts";
 import { StoredFreezeCalendar } from "./freeze-calendar.ts";
 import { OpenOperations } from "./open-operations.ts";
@@ -35,7 +36,7 @@ import { DEPLOYMENT_ORDERS } from "./read-deployment.ts";
 import { startRemoval } from "./remove-deployment.ts";
 import { SagaLauncher } from "./saga-launcher.ts";
 
-export interface DeploymentPartsOptions extends PlanInputSources {
+export interface DeploymentPartsOptions extends Omit<PlanInputSources, "usedCollections"> {
   readonly store: KeyValueStore;
   readonly gateway: CrmGateway;
   readonly encoder: UnitEncoder;
@@ -78,6 +79,7 @@ export interface DeploymentParts {
   readonly planning: Planning;
   readonly render: PlanDeps["render"];
   readonly launcher: SagaLauncher;
+  readonly claims: CollectionClaims;
   readonly policy: RolloutPolicy;
   /** Revisions to keep in the history of a deployment. */
   readonly history: number;
@@ -94,6 +96,7 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
   const engine = createEngine(options);
   const launcher = new SagaLauncher({ deployments, view, engine, ambient, waitMs, history });
   const sender = createSender(options);
+  const claims = new CollectionClaims({ store, deployments, view });
   const freezes = new StoredFreezeCalendar({ store, clusters: options.clusters, ambient });
   const parts: DeploymentParts = {
     store,
@@ -105,8 +108,17 @@ export function createDeploymentParts(options: DeploymentPartsOptions): Deployme
     engine,
     sender,
     render: (plan, previous) => renderPlan(plan, previous, { gateway: options.gateway, sender, ambient }),
-    planning: new Planning({ ...options, clock: ambient.clock, frozen: (name) => freezes.activeOf(name) }, options),
+    planning: new Planning(
+      {
+        ...options,
+        clock: ambient.clock,
+        frozen: (name) => freezes.activeOf(name),
+        usedCollections: (deployment) => claims.usedCollections(deployment),
+      },
+      options,
+    ),
     launcher,
+    claims,
     policy: { fanOut, rollBackOnPartial },
     history,
     waitMs,

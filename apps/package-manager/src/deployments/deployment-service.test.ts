@@ -73,6 +73,7 @@ describe("the objects of a plan", () => {
 
   test("names the clusters that the plan leaves, and equals what apply then does", async () => {
     await apply(["a", "b"]);
+    fixture.publish();
     fixture.clusters.calls.length = 0;
     const { objects = [] } = await manager.service.plan({ deployment: deploymentFor(["b", "c"]), objects: true }, CALL);
     const announced = objects.flatMap((each) => {
@@ -557,7 +558,7 @@ describe("history", () => {
     await apply(["a"], of(3, true));
     await expect(fixture.drive(manager.service.rollBack(KEY, 1, CALL, {}))).rejects.toMatchObject({
       kind: "failed-precondition",
-      message: expect.stringContaining("the running class has 3 partitions, not 2"),
+      message: expect.stringContaining("the partitions change from 3 to 2"),
     });
   });
 

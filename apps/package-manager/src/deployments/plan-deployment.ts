@@ -27,7 +27,7 @@ export async function planOnly(
   const { key } = request.deployment;
   const current = await deployments.get(key);
   const previous = await desiredPlan(deployments, { key, current });
-  const running = { plan: previous, placements: current?.record.placements };
+  const running = { plan: previous, placements: current?.record.placements, deployment: current?.record.deployment };
   const { plan, loss } = await planning.plan(request, running).catch((thrown: unknown) => {
     throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
   });

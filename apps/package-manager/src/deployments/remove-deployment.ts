@@ -3,6 +3,7 @@ import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { retryOnConflict } from "../concurrency.ts";
+import { ownEntry, type DeploymentPlan } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import { markDeleted, withdrawFromCluster } from "../records/desired-deployment.ts";
@@ -145,6 +146,7 @@ async function removeInCluster(
     deployments.plan(key, desired.revision),
   ]);
   if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${key} ${desired.revision}`);
+  assertNoMember(snapshot, plan, cluster);
   const revised = withdrawFromCluster(record, cluster, entry.record, {
     deployment: entry.record.deployment as NamedDeployment,
     plan,
@@ -153,6 +155,22 @@ async function removeInCluster(
   });
   const saga = withdrawSaga(revised.record, policy, requester);
   return launcher.commitRevision(snapshot, { ...revised, plan, saga }, [unfrozen]);
+}
+
+/** Rejects the removal of copies of objects: the state store of a running class loses its members only by permission. */
+function assertNoMember(
+  { key, current }: DeploymentSnapshot,
+  { odgm }: Pick<DeploymentPlan, "odgm">,
+  cluster: ClusterName,
+): void {
+  const isPermitted = current?.record.deployment.odgm?.allowLayoutChange === true;
+  if (isPermitted || ownEntry(odgm?.nodeIds, cluster) === undefined) return;
+  throw failedPrecondition(
+    `deployment "${key}"`,
+    `"${key}" has copies of its objects in ${cluster}, and the nodes of a state store are fixed while it runs: copy the ` +
+      "objects with `oaas state copy` and apply the deployment with target_clusters without it and " +
+      "odgm.allow_layout_change: true, or delete the deployment in all clusters",
+  );
 }
 
 /** Whether the removal from this cluster leaves the deployment without any cluster. */

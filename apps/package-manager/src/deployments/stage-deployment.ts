@@ -2,7 +2,7 @@ import { Fault, invalidArgument, type Clock } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey, RolloutGate } from "@oaas/models";
 import { combineTransactions, type Transaction } from "@oaas/storage";
 import { maskedInDeployment } from "../masking/mask-settings.ts";
-import type { CompletePlan, DeploymentPlan } from "../planner/plan-types.ts";
+import type { CompletePlan, DeploymentPlan, UsedCollection } from "../planner/plan-types.ts";
 import { placementEntries } from "../records/deployment-record.ts";
 import { applyDesired, renewUnitRevision, specDigest, type DesiredDeployment } from "../records/desired-deployment.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
@@ -18,6 +18,7 @@ import {
   loadSnapshot,
   type DeploymentSnapshot,
 } from "./deployment-snapshot.ts";
+import type { CollectionClaims } from "../stores/collection-claims.ts";
 import type { DeploymentPauses } from "./deployment-pauses.ts";
 import type { StoredFreezeCalendar } from "./freeze-calendar.ts";
 import type { PackageSource } from "./planning/gather-plan-input.ts";
@@ -33,6 +34,7 @@ export interface StageDeps {
   readonly pauses: Pick<DeploymentPauses, "stageUnpaused">;
   readonly freezes: Pick<StoredFreezeCalendar, "stageUnfrozen">;
   readonly unaccounted: Pick<UnaccountedUnits, "ofDeployment">;
+  readonly claims: Pick<CollectionClaims, "stage">;
   readonly policy: RolloutPolicy;
   readonly clock: Clock;
 }
@@ -53,8 +55,17 @@ export interface StagedDeployment {
   readonly operation?: StagedOperation;
   /** Other writes. */
   readonly parts: readonly Transaction[];
+  /** Ids of the claims of collections that it creates. */
+  readonly claimed: readonly string[];
   /** A saga that is running already and that the caller waits for. */
   readonly running?: Launched;
+}
+
+export interface StageOptions extends Versioned {
+  /** Replaces the registered packages by those of the same transaction. */
+  readonly packages?: PackageSource | undefined;
+  /** Collections that are used although the view does not show it yet. */
+  readonly taken?: readonly UsedCollection[];
 }
 
 /**
@@ -65,7 +76,7 @@ export async function stageDeployment(
   deps: StageDeps,
   request: DeploymentRequest,
   call: Call,
-  { ifVersion, packages }: Versioned & { readonly packages?: PackageSource } = {},
+  { ifVersion, packages, taken = [] }: StageOptions = {},
 ): Promise<StagedDeployment> {
   const { deployments, planning } = deps;
   const { key } = request.deployment;
@@ -77,23 +88,41 @@ export async function stageDeployment(
   const previous = await desiredPlan(deployments, snapshot);
   const planned = await planning.plan(
     request,
-    { plan: previous, placements: snapshot.current?.record.placements },
+    {
+      plan: previous,
+      placements: snapshot.current?.record.placements,
+      deployment: snapshot.current?.record.deployment,
+      taken,
+    },
     packages,
   );
-  const { plan, deployment } = planned;
+  const { plan, deployment, networks } = planned;
   if (request.planDigest !== undefined) planning.assertCurrent(plan, request.planDigest);
   const entry = await desiredEntry(deployments, snapshot);
   const isUnchanged = entry?.planDigest === plan.digest && entry.digest === specDigest(deployment);
   if (isUnchanged && entry.withdrawn.length === 0)
     return { ...(await stageRenewal(deps, snapshot, call)), plan, previous };
+  const current = snapshot.current?.record;
+  const claims = await deps.claims.stage(key, plan, { current, previous, networks });
+  if (claims.taken.length > 0) {
+    return stageDeployment(deps, request, call, { ifVersion, packages, taken: [...taken, ...claims.taken] });
+  }
   const references = combineTransactions(
     unpaused,
     await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot)),
     planned.packageReference,
     await planning.stageClusterReferences(plan),
   );
-  const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn: [], call });
-  return { ...staged, plan, previous, references };
+  const desired = { deployment, plan, kind: "deploy", withdrawn: [], call, claims: claims.ids } as const;
+  const staged = await stageRollOut(deps, snapshot, desired);
+  return {
+    ...staged,
+    plan,
+    previous,
+    references,
+    claimed: claims.created,
+    parts: [...staged.parts, claims.transaction],
+  };
 }
 
 /** The clusters that a plan changes: those that it uses, and those that have a unit now. */
@@ -137,6 +166,7 @@ export async function stageRollOut(
     revision: entry.revision,
     operation,
     parts: [],
+    claimed: [],
   };
 }
 
@@ -148,7 +178,13 @@ export async function stageRenewal(
 ): Promise<StagedDeployment> {
   const current = snapshot.current as NonNullable<DeploymentSnapshot["current"]>;
   const { key } = snapshot;
-  const unchanged = { key, status: "unchanged", revision: current.record.revision, references: NOTHING } as const;
+  const unchanged = {
+    key,
+    status: "unchanged",
+    revision: current.record.revision,
+    references: NOTHING,
+    claimed: [],
+  } as const;
   const running = launcher.join(snapshot);
   if (running !== undefined) return { ...unchanged, parts: [], running };
   const record = renewUnitRevision(current.record, clock.now());

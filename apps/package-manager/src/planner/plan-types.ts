@@ -135,7 +135,23 @@ export interface PlanInput {
   readonly settings: PlannerSettings;
   /** The plan in force, kept unless another one gains more than the margin. */
   readonly previous?: DeploymentPlan;
+  /** The deployment of the plan in force: what it states already does not require a change. */
+  readonly running?: ClassDeployment;
+  /**
+   * Set when a running deployment is planned again without a request of its user: whether its state store may be moved,
+   * which loses its objects.
+   */
+  readonly mayMoveState?: boolean;
+  /** Collections that other deployments use. */
+  readonly usedCollections?: readonly UsedCollection[];
   readonly whatIf?: WhatIf;
+}
+
+/** A collection of another deployment. */
+export interface UsedCollection {
+  readonly collection: string;
+  readonly deployment: DeploymentKey;
+  readonly clusters: readonly ClusterName[];
 }
 
 /** One reason: a stable code for programs and a text for people. */
@@ -222,18 +238,20 @@ export interface PlannedUnit {
   readonly functions: readonly PlannedFunction[];
 }
 
-/** The nodes of one partition, with one shard id each; the first shard is the primary. */
+/** The nodes of one partition, with one shard id each. */
 export interface ShardAssignment {
+  /** The node id of the first replica, which creates the shard; its shard id in assignments of earlier releases. */
   readonly primary: number;
   readonly replica: readonly number[];
   readonly shardIds: readonly number[];
 }
 
 /** The object data grid of a deployment over all its clusters. */
-export interface PlannedOdgm extends Required<
-  Omit<OdgmSpec, "shardType" | "nodeIds" | "allowLayoutChange" | "allowRestart">
-> {
-  /** If absent, each class runtime manager derives the same type from the shared content. */
+export interface PlannedOdgm
+  extends
+    Required<Omit<OdgmSpec, "shardType" | "nodeIds" | "allowLayoutChange" | "allowRestart">>,
+    Pick<OdgmSpec, "allowLayoutChange" | "allowRestart"> {
+  /** If absent, as in plans of earlier releases, each class runtime manager derives the same type from the shared content. */
   readonly shardType?: ShardType;
   readonly nodeIds: Readonly<Record<string, readonly number[]>>;
   readonly assignments: Readonly<Record<string, readonly ShardAssignment[]>>;
@@ -244,7 +262,7 @@ export interface SizingBasis {
   readonly target: number;
   readonly algorithm: PlannerAlgorithm;
   readonly strong: boolean;
-  /** The minimum that the user requested. */
+  /** The minimum that the user requested, or that several nodes need. */
   readonly atLeast: number;
 }
 
@@ -266,6 +284,8 @@ export interface DeploymentPlan {
   readonly odgm?: PlannedOdgm;
   readonly rollout?: Rollout;
   readonly decisions: readonly Decision[];
+  /** The objects that the plan loses, in one sentence; absent if it loses none. Not part of the digest. */
+  readonly stateLoss?: string;
   /** Absent in plans of earlier releases. */
   readonly price?: PlanPrice;
 }
@@ -288,6 +308,7 @@ export type Remedy =
   | { readonly kind: "restore-cluster"; readonly cluster: ClusterName; readonly text: string }
   | { readonly kind: "leave-out"; readonly clusters: readonly ClusterName[]; readonly text: string }
   | { readonly kind: "lower-replica-count"; readonly replicaCount: number; readonly text: string }
+  | { readonly kind: "connect-clusters"; readonly clusters: readonly ClusterName[]; readonly text: string }
   | { readonly kind: "allow-best-effort"; readonly text: string };
 
 /** The parts that all refusals have. */

@@ -20,8 +20,9 @@ const cluster = fc
     breaker: fc.constantFrom("closed" as const, "closed" as const, "half-open" as const, "open" as const),
     status: fc.constantFrom(...Object.values(ClusterStatus)),
     readingAgeMs: fc.constantFrom(0, 1000, 10_000_000),
+    network: fc.constantFrom("main", "main", "main", "other", undefined),
   })
-  .map(({ name, availability, env, breaker, status, readingAgeMs }): CandidateCluster => {
+  .map(({ name, availability, env, breaker, status, readingAgeMs, network }): CandidateCluster => {
     const known = clusterOf(name, availability ?? 0, {
       labels: env === undefined ? {} : { env },
       breaker,
@@ -30,7 +31,15 @@ const cluster = fc
     const { reading: _reading, ...unread } = known;
     return availability === undefined
       ? unread
-      : { ...known, reading: { cluster: clusterName(name), status, availability } };
+      : {
+          ...known,
+          reading: {
+            cluster: clusterName(name),
+            status,
+            availability,
+            ...(network === undefined ? {} : { dataPlaneNetwork: network }),
+          },
+        };
   });
 
 const input = fc
@@ -190,6 +199,11 @@ function withTargets(deployment: ClassDeployment, targets: readonly LowerTarget[
   };
 }
 
+/** The same cluster in another data plane network. */
+function inNetwork(one: CandidateCluster, dataPlaneNetwork: string): CandidateCluster {
+  return one.reading === undefined ? one : { ...one, reading: { ...one.reading, dataPlaneNetwork } };
+}
+
 /** The input with a remedy applied. */
 function applyRemedy(given: PlanInput, remedy: Remedy): PlanInput {
   const { deployment, settings, clusters } = given;
@@ -201,7 +215,8 @@ function applyRemedy(given: PlanInput, remedy: Remedy): PlanInput {
     case "add-cluster": {
       const more = clusterOf("z", remedy.availability, { labels: { env: "edge" } });
       const named = deployment.targetClusters.length > 0 ? [...deployment.targetClusters, more.name] : [];
-      return { ...given, clusters: [...clusters, more], deployment: { ...deployment, targetClusters: named } };
+      const all = [...clusters, more].map((one) => inNetwork(one, "joined"));
+      return { ...given, clusters: all, deployment: { ...deployment, targetClusters: named } };
     }
     case "restore-cluster":
       return {
@@ -216,6 +231,8 @@ function applyRemedy(given: PlanInput, remedy: Remedy): PlanInput {
       const targetClusters = deployment.targetClusters.filter((name) => !remedy.clusters.includes(name));
       return { ...given, deployment: { ...deployment, targetClusters } };
     }
+    case "connect-clusters":
+      return { ...given, clusters: clusters.map((one) => inNetwork(one, "joined")) };
     case "lower-replica-count": {
       const odgm = { collections: [], nodeIds: {}, replicaCount: remedy.replicaCount };
       return { ...given, deployment: { ...deployment, odgm } };

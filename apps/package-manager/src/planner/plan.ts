@@ -1,10 +1,9 @@
 import { err, nearestName, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import type { ClassDefinition, ClusterName } from "@oaas/models";
+import { ShardType, type ClassDefinition, type ClusterName } from "@oaas/models";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { plannedAvailability } from "./explanation/planned-availability.ts";
 import {
   availabilityOfOneEach,
-  placeReplicas,
   worstCandidatesFirst,
   type Placement,
   type PlacementTask,
@@ -17,25 +16,46 @@ import {
   type Candidates,
   type ClusterNeeds,
 } from "./placement/candidates.ts";
+import { growPlacement, keepPlacement, type StatefulPlan } from "./placement/kept-placement.ts";
+import { placeClass, type ClassPlacement } from "./placement/state-placement.ts";
 import { missingCapacity } from "./placement/free-capacity.ts";
 import { priceOf } from "./price/plan-price.ts";
 import { planDigest } from "./plan-digest.ts";
-import type { ClusterVerdict, CompletePlan, PlanInput, PlanRefusal, Reason, SizingBasis } from "./plan-types.ts";
+import type {
+  ClusterVerdict,
+  CompletePlan,
+  PlanInput,
+  PlannedOdgm,
+  PlanRefusal,
+  Reason,
+  SizingBasis,
+} from "./plan-types.ts";
 import { planUnits, sharedSpec } from "./plan-units.ts";
 import {
   refuseDisabled,
   refuseInvalid,
+  refuseMemoryStores,
+  refuseNamedClusters,
   refuseNamespace,
   refuseNoCluster,
   refuseThroughput,
+  refuseUnconnected,
   refuseUnreachableTarget,
   refuseUnusable,
 } from "./refusals/refusals.ts";
 import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
 import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
-import { needsOdgm, planOdgm } from "./sizing/odgm.ts";
+import {
+  changeViolations,
+  hasSameLayout,
+  removalViolations,
+  requiredChanges,
+  stateLossOf,
+  type RequiredChange,
+} from "./sizing/layout-changes.ts";
+import { keepOdgm, needsOdgm, planOdgm, singleCopyViolation } from "./sizing/odgm.ts";
 import { clustersWithoutZero, forbidsZero, zeroRules, zeroViolations, type ZeroRule } from "./sizing/zero-scale.ts";
-import { isStrong, removalViolations } from "./sizing/state-layout.ts";
+import { collectionsInNetwork, copyRules, isStrong, runningShardType } from "./sizing/state-layout.ts";
 import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
 
 /**
@@ -103,33 +123,111 @@ type RoomDemand = Parameters<typeof missingCapacity>[0]["functions"];
 function planWithout(input: PlanInput, unsuited: ClusterNeeds["unsuited"], isApproximate: boolean): Attempt {
   const refused = (refusal: PlanRefusal): Attempt => ({ result: err(refusal), found: [] });
   const resolved = resolveDeployment(input);
-  const needs = { needsStore: resolved.ok && resolved.value.hasOdgm, unsuited };
-  const candidates = evaluateClusters(input, needs);
+  const candidates = evaluateClusters(input, { ...storeNeeds(input, resolved), unsuited });
   const verdicts = candidates.all.map((candidate) => verdict(candidate, false));
 
   if (!resolved.ok) return refused(refuseInvalid(resolved.error, verdicts));
+  const requested = placementTask(input, candidates, resolved.value);
+  const fixed = fixedState(input, requested, resolved.value);
   const refusal =
     refuseDisabled(input, verdicts) ??
-    refuseNoCluster(input, candidates, verdicts) ??
+    (fixed.kind === "kept" ? undefined : refuseNoCluster(input, candidates, verdicts)) ??
     refuseNamespace(input, candidates, verdicts) ??
-    refuseUnusable(input, candidates, verdicts);
+    (fixed.kind === "refused" ? refuseInvalid(changeViolations(fixed.changes), verdicts) : undefined) ??
+    (fixed.kind === "kept" ? undefined : refuseClusters(input, requested, verdicts));
   if (refusal !== undefined) return refused(refusal);
 
-  const task = placementTask(input, candidates, resolved.value);
-  const placed = placeReplicas(task);
-  if (!placed.ok) return refused(refuseUnreachableTarget(task, placed.error, verdicts));
+  const placed = placeState(requested, fixed);
+  const { task } = placed;
+  if (!placed.ok) {
+    return refused(
+      placed.unconnected === undefined
+        ? refuseUnreachableTarget(task, placed.error, verdicts)
+        : refuseUnconnected(task, placed.unconnected, verdicts),
+    );
+  }
 
   const throughput = checkThroughput(input, resolved.value.functions, verdicts);
   if (throughput !== undefined && !input.deployment.allowBestEffort) return refused(throughput);
   const placement = throughput === undefined ? placed.value : { ...placed.value, bestEffort: true };
   const zero = zeroRules(input, resolved.value.functions, availabilityOfOneEach(task, placement));
-  const result = assemblePlan(input, resolved.value, task, placement, zero);
+  const result = assemblePlan(input, resolved.value, { task, placement, fixed }, zero);
   const found = result.ok
     ? clustersWithoutRoom(result.value, input, { candidates, isApproximate })
     : candidates.mode === "named"
       ? []
       : clustersWithoutZero(input, zero);
   return { result, found };
+}
+
+/** What happens to the state store of a running class. */
+type FixedState =
+  /** It is planned freely: the class is new, or its user accepts the loss of its objects. */
+  | { readonly kind: "free" }
+  /** It stays as it is. */
+  | { readonly kind: "kept"; readonly running: StatefulPlan; readonly placement: Placement }
+  /** Copies, nodes and clusters are added. */
+  | { readonly kind: "grown"; readonly running: StatefulPlan }
+  | { readonly kind: "refused"; readonly changes: readonly RequiredChange[] };
+
+/**
+ * Decides whether the state store of a running class is kept. Nodes and copies are fixed while it runs: it keeps them
+ * unless the user states something that it does not meet, and then only a permission of the user lets it change.
+ */
+function fixedState(input: PlanInput, task: PlacementTask, resolved: ResolvedDeployment): FixedState {
+  const running = statefulPlan(input.previous);
+  if (running === undefined || !resolved.hasOdgm || input.mayMoveState === true) return { kind: "free" };
+  const placement = keepPlacement(task, running);
+  const { definition } = resolved;
+  const { achieved } = placement;
+  const request = { input, definition, candidates: task.candidates, target: task.basis.target, achieved };
+  const changes = requiredChanges(request, running);
+  if (changes.length === 0) return { kind: "kept", running, placement };
+  const isPermitted = input.deployment.odgm?.allowLayoutChange === true && input.mayMoveState === undefined;
+  // A what-if plan shows the layout that would be refused, with a warning.
+  if (isPermitted || isWhatIf(input)) return { kind: "free" };
+  const canGrow = runningShardType(running) === ShardType.mst && changes.every(({ isGrowth }) => isGrowth);
+  return canGrow ? { kind: "grown", running } : { kind: "refused", changes };
+}
+
+function statefulPlan(plan: PlanInput["previous"]): StatefulPlan | undefined {
+  return plan?.odgm === undefined ? undefined : { ...plan, odgm: plan.odgm };
+}
+
+function placeState(task: PlacementTask, fixed: FixedState): ClassPlacement {
+  switch (fixed.kind) {
+    case "kept":
+      return { task, ok: true, value: fixed.placement };
+    case "grown":
+      return growPlacement(task, fixed.running);
+    case "free":
+    case "refused":
+      return placeClass(task);
+  }
+}
+
+/** What the class needs of a state store. A class that is persistent already is not refused for it again. */
+function storeNeeds(
+  { previous }: PlanInput,
+  resolved: Result<ResolvedDeployment, readonly Violation[]>,
+): Omit<ClusterNeeds, "unsuited"> {
+  if (!resolved.ok) return { needsStore: false, isPersistent: false };
+  const { definition, hasOdgm } = resolved.value;
+  const isPersistent = definition.stateSpec?.persistent === true && previous?.shared.state?.persistent !== true;
+  return { needsStore: hasOdgm, isPersistent };
+}
+
+/** Refuses if the eligible clusters cannot have the class. */
+function refuseClusters(
+  input: PlanInput,
+  task: PlacementTask,
+  verdicts: readonly ClusterVerdict[],
+): PlanRefusal | undefined {
+  return (
+    refuseMemoryStores(input, task.candidates, verdicts) ??
+    refuseUnusable(input, task.candidates, verdicts) ??
+    refuseNamedClusters(task, verdicts)
+  );
 }
 
 /** The request with its references to the package resolved. */
@@ -149,6 +247,7 @@ function resolveDeployment(input: PlanInput): Result<ResolvedDeployment, readonl
     ...findUnknownClusters(input),
     ...(functions.ok ? [] : functions.error),
     ...replicaCountViolation(input, settings.maxReplicas),
+    ...(input.previous?.odgm === undefined ? singleCopyViolation(deployment) : []),
   ];
   if (definition === undefined || !functions.ok || violations.length > 0) return err(violations);
   const hasOdgm = needsOdgm(definition, deployment, functions.value);
@@ -197,8 +296,10 @@ function placementTask(input: PlanInput, candidates: Candidates, resolved: Resol
       ? []
       : [{ subject: spec.functionKey, target: ownAvailability, strong: false, atLeast: 1 }],
   );
-  const fixedNodes = resolved.hasOdgm ? (deployment.odgm?.nodeIds ?? {}) : {};
-  return { input, candidates, demands: [ofClass, ...ofFunctions], basis, fixedNodes, hasState: resolved.hasOdgm };
+  const hasState = resolved.hasOdgm;
+  const fixedNodes = hasState ? (deployment.odgm?.nodeIds ?? {}) : {};
+  const copies = copyRules(resolved.definition, deployment, statefulPlan(input.previous));
+  return { input, candidates, demands: [ofClass, ...ofFunctions], basis, fixedNodes, hasState, copies };
 }
 
 function checkThroughput(
@@ -214,24 +315,28 @@ function checkThroughput(
 function assemblePlan(
   input: PlanInput,
   { definition, functions, hasOdgm }: ResolvedDeployment,
-  task: PlacementTask,
-  placement: Placement,
+  { task, placement, fixed }: PlacedState,
   zero: ReadonlyMap<string, ZeroRule>,
 ): Result<CompletePlan, PlanRefusal> {
   const { package: from, deployment, settings } = input;
   const { replicas, nodes, chosen, verdicts } = placement;
   const plannedFor = ({ spec }: RequestedFunction): number => placement.counts.get(spec.functionKey) ?? replicas;
-  const previous = input.previous?.odgm;
-  const isHypothetical = isWhatIf(input);
-  const odgm = hasOdgm
-    ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, previous, isHypothetical })
-    : ok(undefined);
+  const running = statefulPlan(input.previous);
   const clusters = chosen.map(({ cluster }) => cluster);
+  const used = collectionsInNetwork(
+    input,
+    clusters.map(({ name }) => name),
+  );
+  const odgm = !hasOdgm
+    ? ok(undefined)
+    : fixed.kind === "kept"
+      ? ok(keepOdgm(fixed.running, input, definition))
+      : planOdgm({ packageName: from.name, definition, deployment, replicas, nodes, running, used });
   const violations = [
     ...functions.flatMap((fn) => maxScaleViolation(fn, plannedAtLoad(fn, zero, plannedFor(fn)), settings)),
     ...zeroViolations(input, functions, zero, clusters),
     ...(odgm.ok ? [] : odgm.error),
-    ...(hasOdgm || previous === undefined ? [] : removalViolations(deployment.odgm)),
+    ...(hasOdgm || running === undefined ? [] : removalViolations(deployment.odgm)),
   ];
   if (!odgm.ok || violations.length > 0) return err(refuseInvalid(violations, verdicts));
 
@@ -243,6 +348,8 @@ function assemblePlan(
     { units, shared, ...(odgm.value === undefined ? {} : { odgm: odgm.value }) },
     (name) => input.clusters.find((cluster) => cluster.name === name)?.cost,
   );
+  const grid = odgm.value && withPermission(odgm.value, input);
+  const stateLoss = stateLossOf(input.previous, { shared, odgm: grid }, deployment.odgm);
   const plan = {
     sizing: task.basis,
     achievedAvailability: placement.achieved,
@@ -253,8 +360,9 @@ function assemblePlan(
     shared,
     units,
     price,
-    ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
+    ...(grid === undefined ? {} : { odgm: grid }),
     ...(rollout === undefined ? {} : { rollout }),
+    ...(stateLoss === undefined ? {} : { stateLoss }),
     decisions: decisionsOf({
       task,
       placement,
@@ -263,10 +371,33 @@ function assemblePlan(
       functions,
       zero,
       price,
-      ...(odgm.value === undefined ? {} : { odgm: odgm.value }),
+      fresh: fixed.kind === "kept" ? placeClass(withoutRunning(task)) : undefined,
+      definition,
+      used,
+      stateLoss,
+      ...(grid === undefined ? {} : { odgm: grid }),
     }),
   };
   return ok({ digest: planDigest(plan), ...plan });
+}
+
+/** A placement, the task that it answers, and what happens to a running state store. */
+interface PlacedState {
+  readonly task: PlacementTask;
+  readonly placement: Placement;
+  readonly fixed: FixedState;
+}
+
+/** A state store that may move without a request of its user needs their permission in its clusters too. */
+function withPermission(odgm: PlannedOdgm, { mayMoveState, previous }: PlanInput): PlannedOdgm {
+  const isMoved = mayMoveState === true && previous?.odgm !== undefined && !hasSameLayout(previous.odgm, odgm);
+  return isMoved ? { ...odgm, allowLayoutChange: true } : odgm;
+}
+
+/** The task of the same class if it did not run. */
+function withoutRunning(task: PlacementTask): PlacementTask {
+  const { previous: _, ...input } = task.input;
+  return { ...task, input };
 }
 
 /** The replicas that a function must be allowed to have: one, if it runs without replicas between requests. */

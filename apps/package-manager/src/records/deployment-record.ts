@@ -74,6 +74,10 @@ export interface DeploymentRecord {
   readonly history?: RetainedRevisions;
   /** The revision of the package that the spec in force was planned with. */
   readonly packageRevision?: number;
+  /** The collections of the plan in force; absent in records of earlier releases. */
+  readonly collections?: readonly string[];
+  /** The claims of those collections; absent in records of earlier releases. */
+  readonly claims?: readonly string[];
   /** The highest revision in use for units; grows across deletions too. */
   readonly unitRevision: number;
   readonly deletion?: { readonly by: string; readonly at: string; readonly reason?: string };

@@ -16,6 +16,7 @@ const desired = (clusters: readonly string[], nowMs: number): DesiredDeployment 
     plan: plan as unknown as DesiredDeployment["plan"],
     kind: "deploy",
     withdrawn: [],
+    claims: [],
     digests: Object.fromEntries(clusters.map((cluster) => [cluster, `digest of ${cluster}`])),
     call: CALL,
     nowMs,

@@ -19,6 +19,8 @@ export interface DesiredDeployment {
   readonly kind: RevisionRecord["kind"];
   /** Clusters of the plan to leave out. */
   readonly withdrawn: readonly ClusterName[];
+  /** Ids of the claims of its collections. */
+  readonly claims: readonly string[];
   /** Of each unit of the plan, by cluster. */
   readonly digests: Readonly<Record<ClusterName, string>>;
   readonly call: Call;
@@ -49,7 +51,9 @@ export function applyDesired(current: DeploymentRecord | undefined, desired: Des
     const planned = namespace === undefined ? {} : { namespace };
     placements[cluster] = { ...planned, ...placements[cluster], unitId, state: "wanted", digest, accepted: false };
   }
-  return newRevision(current, desired, placements);
+  const revised = newRevision(current, desired, placements);
+  const { collections = [] } = desired.plan.odgm ?? {};
+  return { ...revised, record: { ...revised.record, collections, claims: desired.claims } };
 }
 
 /** Removes a deployment from one cluster; the other placements do not change. */
@@ -57,7 +61,7 @@ export function withdrawFromCluster(
   current: DeploymentRecord,
   cluster: ClusterName,
   before: RevisionRecord,
-  desired: Omit<DesiredDeployment, "kind" | "digests" | "withdrawn">,
+  desired: Omit<DesiredDeployment, "kind" | "digests" | "withdrawn" | "claims">,
 ): RevisedDeployment {
   const placement = current.placements[cluster] as Placement;
   const placements = { ...current.placements, [cluster]: { ...withoutStatus(placement), state: "withdrawn" as const } };
@@ -109,7 +113,7 @@ function mapPlacements(placements: Placements, change: (placement: Placement) =>
 
 function newRevision(
   current: DeploymentRecord | undefined,
-  next: DesiredDeployment,
+  next: Omit<DesiredDeployment, "claims">,
   placements: Placements,
 ): RevisedDeployment {
   const { deployment, plan, call, nowMs } = next;

@@ -15,12 +15,22 @@ import type { DeploymentPlan, PlanRefusal } from "../planner/plan-types.ts";
 import { describesRevision, type ReplanRecord } from "../records/replan-record.ts";
 import type { Acknowledgement, Call, Idempotent } from "../use-cases.ts";
 import { combineTransactions } from "@oaas/storage";
-import { gateFor } from "./moved-units.ts";
+import { gateFor, mayMoveState } from "./moved-units.ts";
 import type { ReviewDeps } from "./review-deployment.ts";
 
 export type ProposalDeps = Pick<
   ReviewDeps,
-  "deployments" | "engine" | "launcher" | "planning" | "sender" | "policy" | "pauses" | "freezes" | "replans" | "clock"
+  | "deployments"
+  | "engine"
+  | "launcher"
+  | "planning"
+  | "sender"
+  | "policy"
+  | "pauses"
+  | "freezes"
+  | "replans"
+  | "clock"
+  | "claims"
 >;
 
 /**
@@ -58,9 +68,9 @@ async function stageProposal(
   const [before, entry] = await Promise.all([desiredPlan(deployments, snapshot), desiredEntry(deployments, snapshot)]);
   if (before === undefined || entry === undefined) throw noProposal(key, "its plan in force cannot be read");
   const deployment = entry.deployment as NamedDeployment;
-  const planned = await planning.planAgain(deployment, before);
+  const planned = await planning.planAgain(deployment, before, mayMoveState(deployment));
   if (!planned.ok) throw outdated(digest, refusalText(planned.error));
-  const { plan, packageReference } = planned.value;
+  const { plan, packageReference, networks } = planned.value;
   if (plan.digest !== digest) throw outdated(digest, changesText(proposal, plan));
   // Leaving a lost cluster is a recovery: freeze windows do not delay it.
   const unfrozen =
@@ -68,7 +78,9 @@ async function stageProposal(
       ? { writes: [] }
       : await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot));
   const withdrawn = entry.withdrawn.filter((cluster) => plan.units.some((unit) => unit.cluster === cluster));
+  const claims = await deps.claims.stage(key, plan, { current: snapshot.current.record, previous: before, networks });
   const staged = await stageRollOut(deps, snapshot, {
+    claims: claims.ids,
     deployment,
     plan,
     kind: "deploy",
@@ -88,7 +100,7 @@ async function stageProposal(
       packageReference,
       await planning.stageClusterReferences(plan, withdrawn),
     ),
-    parts: [...staged.parts, replans.stageReplan(key, stored, applied)],
+    parts: [...staged.parts, claims.transaction, replans.stageReplan(key, stored, applied)],
   };
 }
 

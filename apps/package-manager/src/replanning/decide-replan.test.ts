@@ -10,7 +10,7 @@ const FACTS: ReplanFacts = {
   nowMs: NOW_MS,
   lostClusters: ["a" as ClusterName],
   plan: { kind: "new", isPlacementChanged: true, texts: ["units.a was removed", "units.b was added"] },
-  allowsStateLoss: false,
+  keepsState: false,
   changes: { changes: [] },
   settings: { clusterLostMs: 300_000, minIntervalMs: 60_000, deploymentBudget: 2, platformBudget: 3 },
 };
@@ -40,14 +40,22 @@ test.each<{ name: string; facts: Partial<ReplanFacts>; expected: object }>([
     expected: { action: "block", code: "no_plan", message: expect.stringContaining("0.999 is out of reach") },
   },
   {
-    name: "does not move a class with state by itself",
-    facts: { stateEffect: "2 of 4 partitions stay available" },
-    expected: { action: "propose", code: "state", message: expect.stringContaining("2 of 4 partitions") },
+    name: "does not move a class with state, and says what does",
+    facts: { keepsState: true, plan: { kind: "same", namesClusters: false } },
+    expected: {
+      action: "block",
+      code: "state",
+      message: expect.stringMatching(/oaas state copy.* odgm.allow_layout_change.* replan_allow_state_loss/),
+    },
   },
   {
-    name: "moves a class with state that allows it",
-    facts: { stateEffect: "2 of 4 partitions stay available", allowsStateLoss: true },
-    expected: { action: "apply" },
+    name: "does not drain a class with state, not even for a changed scale",
+    facts: {
+      keepsState: true,
+      plan: { kind: "new", isPlacementChanged: false, texts: ["x"] },
+      drain: { clusters: ["a" as ClusterName], by: "ann", namesClusters: false },
+    },
+    expected: { action: "block", code: "state", message: expect.stringContaining("allow_state_loss") },
   },
   {
     name: "waits for the minimum interval",
@@ -83,7 +91,7 @@ test.each<{ name: string; facts: Partial<ReplanFacts>; expected: object }>([
   {
     name: "does not drain during a freeze window",
     facts: {
-      drain: { clusters: ["a" as ClusterName], by: "ann", allowsStateLoss: false, namesClusters: false },
+      drain: { clusters: ["a" as ClusterName], by: "ann", namesClusters: false },
       freeze: { text: "freeze window w", untilMs: NOW_MS + 5 },
     },
     expected: { action: "block", code: "frozen", reason: "drain", retryAtMs: NOW_MS + 5 },

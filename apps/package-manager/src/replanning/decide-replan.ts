@@ -16,11 +16,10 @@ export interface ReplanFacts {
     | { readonly kind: "new"; readonly isPlacementChanged: boolean; readonly texts: readonly string[] }
     | { readonly kind: "same"; readonly namesClusters: boolean }
     | { readonly kind: "refused"; readonly message: string };
+  /** The class has objects, which no one permitted to lose: its units stay where they are. */
+  readonly keepsState: boolean;
   /** The freeze windows of its clusters; they do not delay the move away from a lost cluster. */
   readonly freeze?: { readonly text: string; readonly untilMs: number };
-  /** What happens to stored objects; absent for a class without state, and when no object moves. */
-  readonly stateEffect?: string;
-  readonly allowsStateLoss: boolean;
   readonly changes: AutomaticChanges;
   readonly settings: ReplanSettings;
 }
@@ -28,7 +27,6 @@ export interface ReplanFacts {
 export interface DrainFacts {
   readonly clusters: readonly ClusterName[];
   readonly by: string;
-  readonly allowsStateLoss: boolean;
   /** The deployment names its clusters. */
   readonly namesClusters: boolean;
   /** The revision of an earlier attempt of this request with the same plan, which was undone. */
@@ -56,6 +54,8 @@ export function decideReplan(facts: ReplanFacts): ReplanDecision {
   const reason = reasonOf(facts);
   if (plan.kind === "same") {
     if (lostClusters.length === 0) return { action: "none" };
+    if (facts.keepsState)
+      return { action: "block", reason, code: "state", message: `${cause}; no unit is moved: ${STATE}` };
     const why = plan.namesClusters ? NAMED : "the planner keeps the running placement";
     return { action: "block", reason, code: "no_other_plan", message: `${cause}; no unit is moved: ${why}` };
   }
@@ -68,10 +68,6 @@ export function decideReplan(facts: ReplanFacts): ReplanDecision {
     };
   }
   if (mode === "propose") return { action: "propose", reason, message: `${cause}; ${APPLY}` };
-  if (facts.stateEffect !== undefined && !facts.allowsStateLoss) {
-    const message = `${cause}; not applied by itself, because the class has state and replan_allow_state_loss is not set: ${facts.stateEffect}; ${APPLY}`;
-    return { action: "propose", reason, code: "state", message };
-  }
   const limit = reachedLimit(facts);
   if (limit !== undefined) {
     const message = `${cause}; not applied yet: ${limit.why}`;
@@ -80,7 +76,7 @@ export function decideReplan(facts: ReplanFacts): ReplanDecision {
   return { action: "apply", reason, message: cause };
 }
 
-function decideDrain({ plan, stateEffect, allowsStateLoss, freeze }: ReplanFacts, drain: DrainFacts): ReplanDecision {
+function decideDrain({ plan, keepsState, freeze }: ReplanFacts, drain: DrainFacts): ReplanDecision {
   const reason = "drain" as const;
   const cause = `drain of ${drain.clusters.join(", ")} by ${drain.by}`;
   const block = (code: string, why: string): ReplanDecision => ({
@@ -92,10 +88,9 @@ function decideDrain({ plan, stateEffect, allowsStateLoss, freeze }: ReplanFacts
   if (plan.kind === "refused") {
     return block("no_plan", `${plan.message}${drain.namesClusters ? ", or change target_clusters" : ""}`);
   }
+  const isMoved = plan.kind === "new" && plan.isPlacementChanged;
+  if (keepsState && !isMoved) return block("state", `${STATE}, or drain with allow_state_loss`);
   if (plan.kind === "same") return block("no_other_plan", "the planner returns the plan in force");
-  if (stateEffect !== undefined && !drain.allowsStateLoss && !allowsStateLoss) {
-    return block("state", `${stateEffect}; set replan_allow_state_loss, or drain with allow_state_loss`);
-  }
   if (drain.failedRevision !== undefined) {
     const failed = `the replacement of revision ${drain.failedRevision} did not become available`;
     return block("gate", `${failed}; see its outcome in the history, fix the cause, and drain again`);
@@ -113,6 +108,10 @@ function decideDrain({ plan, stateEffect, allowsStateLoss, freeze }: ReplanFacts
 }
 
 const NAMED = "target_clusters names the lost clusters; change it, or remove it to let the planner choose";
+const STATE =
+  "the class has objects there, and the nodes of a state store are fixed while it runs; copy the objects to another " +
+  "deployment with `oaas state copy`, or apply this one with other target_clusters and odgm.allow_layout_change, or set " +
+  "replan_allow_state_loss";
 const APPLY = "apply the plan with POST /api/v1/deployments/{key}/replan or `oaas deployment replan`";
 
 function reasonOf({ lostClusters, plan }: ReplanFacts): ReplanReason {

@@ -235,13 +235,13 @@ describe("a class with state", () => {
     }).package;
   });
 
-  test("is only proposed, with what happens to its objects", async () => {
+  test("stays where its objects are, and says what moves it", async () => {
     await deploy({ replan: ReplanMode.auto });
     await lose("a", 6);
     expect(await replan()).toMatchObject({
-      state: "proposed",
+      state: "blocked",
       code: "state",
-      stateEffect: expect.stringMatching(/^0 of \d+ partitions stay available without a; .* left behind in a/),
+      message: expect.stringMatching(/oaas state copy.*odgm\.allow_layout_change.*replan_allow_state_loss/),
     });
     expect(clusters()).toEqual(["a"]);
   });

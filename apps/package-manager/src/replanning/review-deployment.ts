@@ -9,6 +9,7 @@ import {
   runningSaga,
   type DeploymentSnapshot,
 } from "../deployments/deployment-snapshot.ts";
+import type { CollectionClaims, Networks } from "../stores/collection-claims.ts";
 import type { DeploymentPauses } from "../deployments/deployment-pauses.ts";
 import type { StoredFreezeCalendar } from "../deployments/freeze-calendar.ts";
 import type { Planning } from "../deployments/planning/planning.ts";
@@ -16,7 +17,6 @@ import type { SagaLauncher } from "../deployments/saga-launcher.ts";
 import { affectedClusters, stageRollOut } from "../deployments/stage-deployment.ts";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
-import { stateMove } from "../planner/what-if/state-move.ts";
 import type { BackgroundAudit, Drain } from "../ports.ts";
 import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
 import { placementEntries, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
@@ -30,7 +30,7 @@ import type { UnitSender } from "../sagas/unit-sender.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { ReplanStore } from "../stores/replan-store.ts";
 import { decideReplan, type ReplanDecision } from "./decide-replan.ts";
-import { gateFor, isPlacementChanged } from "./moved-units.ts";
+import { gateFor, isPlacementChanged, mayMoveState } from "./moved-units.ts";
 
 export interface ReviewDeps {
   readonly store: Pick<KeyValueStore, "commit">;
@@ -43,6 +43,7 @@ export interface ReviewDeps {
   readonly pauses: Pick<DeploymentPauses, "of" | "stageUnpaused">;
   readonly freezes: Pick<StoredFreezeCalendar, "active" | "stageUnfrozen">;
   readonly replans: ReplanStore;
+  readonly claims: Pick<CollectionClaims, "stage">;
   readonly settings: ReplanSettings;
   readonly audit: BackgroundAudit;
   readonly clock: Clock;
@@ -96,12 +97,14 @@ export async function reviewDeployment(
   if (waiting && drain === undefined) return { result: "waiting", ...(dueAtMs === undefined ? {} : { dueAtMs }) };
   const [before, entry] = await Promise.all([desiredPlan(deployments, snapshot), desiredEntry(deployments, snapshot)]);
   if (before === undefined || entry === undefined) return { result: "none" };
-  const planned = await deps.planning.planAgain(record.deployment, before);
+  const mayMove = mayMoveState(record.deployment, drain);
+  const keepsState = before.odgm !== undefined && !mayMove;
+  const planned = await deps.planning.planAgain(record.deployment, before, mayMove);
   const next = planned.ok ? planned.value.plan : undefined;
   const isNew = next !== undefined && next.digest !== before.digest;
   const changes = isNew ? comparePlans(before, next) : [];
   const automatic = await replans.automaticChanges();
-  const stateEffect = isNew ? stateMove(before, next, lost) : undefined;
+  const stateEffect = isNew ? next.stateLoss : undefined;
   const owner = ownerOf(record);
   const namesClusters = record.deployment.targetClusters.length > 0;
   const freezes = isNew ? deps.freezes.active(affectedClusters(next, snapshot)) : [];
@@ -127,8 +130,7 @@ export async function reviewDeployment(
     ...(freezes[0] === undefined
       ? {}
       : { freeze: { text: freezeText(freezes), untilMs: Date.parse(freezes[0].until) } }),
-    ...(stateEffect === undefined ? {} : { stateEffect }),
-    allowsStateLoss: record.deployment.replanAllowStateLoss === true,
+    keepsState,
     changes: automatic?.record ?? { changes: [] },
     settings: deps.settings,
   });
@@ -167,6 +169,8 @@ export async function reviewDeployment(
     replan,
     plan: next,
     entry,
+    before,
+    networks: planned.value.networks,
     gate: gateFor(before, next, lost),
     also: [planned.value.packageReference, budget, fenced(fence)],
   });
@@ -293,12 +297,14 @@ interface AutomaticRollOut {
   readonly replan: ReplanRecord;
   readonly plan: DeploymentPlan;
   readonly entry: RevisionRecord;
+  readonly before: DeploymentPlan;
+  readonly networks: Networks;
   readonly gate: RolloutGate | undefined;
   readonly also: readonly Transaction[];
 }
 
 async function apply(deps: ReviewDeps, change: AutomaticRollOut): Promise<void> {
-  const { snapshot, stored, replan, plan, entry, gate, also } = change;
+  const { snapshot, stored, replan, plan, entry, before, networks, gate, also } = change;
   const { planning, launcher, replans, audit, ids, logger } = deps;
   const { key } = snapshot;
   const correlationId = ids.uuid();
@@ -310,7 +316,10 @@ async function apply(deps: ReviewDeps, change: AutomaticRollOut): Promise<void> 
   const deployment = entry.deployment as NamedDeployment;
   const end = await audit.begin({ by: caller, action: "replanDeployment", target: `deployment/${key}`, correlationId });
   try {
-    const staged = await stageRollOut(deps, snapshot, { deployment, plan, kind: "deploy", withdrawn, call, gate });
+    const current = snapshot.current?.record;
+    const claims = await deps.claims.stage(key, plan, { current, previous: before, networks });
+    const desired = { deployment, plan, kind: "deploy", withdrawn, call, gate, claims: claims.ids } as const;
+    const staged = await stageRollOut(deps, snapshot, desired);
     const applied = replans.stageReplan(key, stored, { ...replan, revision: staged.revision });
     const references = await planning.stageClusterReferences(plan, withdrawn);
     const unpaused = await deps.pauses.stageUnpaused(key);
@@ -319,7 +328,15 @@ async function apply(deps: ReviewDeps, change: AutomaticRollOut): Promise<void> 
         ? { writes: [] }
         : await deps.freezes.stageUnfrozen(key, affectedClusters(plan, snapshot));
     const operations = staged.operation === undefined ? [] : [staged.operation];
-    await launcher.commit(operations, [references, unpaused, unfrozen, applied, ...staged.parts, ...also]);
+    await launcher.commit(operations, [
+      references,
+      unpaused,
+      unfrozen,
+      applied,
+      claims.transaction,
+      ...staged.parts,
+      ...also,
+    ]);
     end({ status: 200, reason: replan.message });
     logger.info("applied re-plan", {
       [LOG_FIELDS.deploymentId]: key,

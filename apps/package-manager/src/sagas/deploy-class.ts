@@ -11,6 +11,7 @@ import {
   revertToFallback,
   type Fallback,
 } from "../records/deployment-outcome.ts";
+import type { CollectionClaims } from "../stores/collection-claims.ts";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { UnitCallOptions } from "../ports.ts";
@@ -23,6 +24,7 @@ import type { UnitSender } from "./unit-sender.ts";
 export interface DeploymentSagaDeps {
   readonly deployments: DeploymentStore;
   readonly sender: UnitSender;
+  readonly claims: Pick<CollectionClaims, "stageFree">;
   readonly clock: Clock;
 }
 

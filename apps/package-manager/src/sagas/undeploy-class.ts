@@ -1,10 +1,11 @@
 import { internal } from "@oaas/foundation";
-import type { ClusterName } from "@oaas/models";
-import { combineTransactions } from "@oaas/storage";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { combineTransactions, type Transaction } from "@oaas/storage";
 import { applySagaResult } from "../records/deployment-outcome.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { DeploymentSagaDeps } from "./deploy-class.ts";
+import type { StoredDeployment } from "../stores/deployment-store.ts";
 import { UNDEPLOY_CLASS } from "./saga-plans.ts";
 import { isExplicit, unitNamespace, type DeploymentSagaData } from "../records/deployment-saga.ts";
 
@@ -13,7 +14,12 @@ import { isExplicit, unitNamespace, type DeploymentSagaData } from "../records/d
  *
  * An unreachable cluster keeps its placement, and with it the record: the tombstone of the deployment.
  */
-export function undeployClass({ deployments, sender, clock }: DeploymentSagaDeps): SagaKind {
+export function undeployClass({ deployments, sender, clock, claims }: DeploymentSagaDeps): SagaKind {
+  const stageForgotten = async (key: DeploymentKey, stored: StoredDeployment): Promise<Transaction> =>
+    combineTransactions(
+      ...deployments.stageForget(stored),
+      ...(await claims.stageFree(key, stored.record.claims ?? [])),
+    );
   return {
     name: UNDEPLOY_CLASS,
     open: async (saga) => {
@@ -34,7 +40,7 @@ export function undeployClass({ deployments, sender, clock }: DeploymentSagaDeps
           if (stored === undefined) return { transaction: { writes: [] }, forget: true };
           const record = applySagaResult(stored.record, ended, clock.now());
           return Object.keys(record.placements).length === 0
-            ? { transaction: combineTransactions(...deployments.stageForget(stored)), forget: true }
+            ? { transaction: await stageForgotten(key, stored), forget: true }
             : { transaction: deployments.stagePut(key, stored, record) };
         },
       };

@@ -11,7 +11,7 @@ import type {
 } from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterOf, expectPlan, stateOf } from "../planner/testing/plan-inputs.ts";
+import { clusterOf, expectPlan, STRONG_STATE } from "../planner/testing/plan-inputs.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { CrmGateway, RuntimeQuery, UnitReport } from "../ports.ts";
@@ -92,7 +92,7 @@ function readerOver(
 describe("status", () => {
   const plan = expectPlan({
     clusters: [clusterOf("a", 0.99), clusterOf("b", 0.9), clusterOf("c", 0.8)],
-    definition: { stateSpec: stateOf() },
+    definition: { stateSpec: STRONG_STATE },
     deployment: { nfr: { availability: 0.96 }, targetClusters: ["a", "b", "c"] as ClusterName[] },
   });
 
@@ -137,9 +137,12 @@ describe("status", () => {
     const clusters = { a: [reportOf("a", "cart-a", { notObserved })] };
     const over = readerOver(clusters, recordOf({ a: {} }), undefined, [], plan);
     const { requirements } = await over.reader.status("cart" as DeploymentKey);
-    expect(requirements).toMatchObject([
-      { requirement: "availability", use: "sizing", state: "not_measured", measurements: [{ reason: notObserved }] },
-    ]);
+    expect(requirements?.[0]).toMatchObject({
+      requirement: "availability",
+      use: "sizing",
+      state: "not_measured",
+      measurements: [{ reason: notObserved }],
+    });
   });
 
   it("counts a cluster that reports the class as down, and one from which it was deleted", async () => {

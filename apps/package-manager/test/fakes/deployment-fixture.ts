@@ -2,7 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import { isFault, sleep, type Ambient } from "@oaas/foundation";
 import { virtualAmbient, type VirtualTime } from "@oaas/foundation/virtual";
 import {
-  ConsistencyModel,
   type ClassDeployment,
   type ClusterName,
   type DeploymentKey,
@@ -24,7 +23,7 @@ import { placementEntries } from "../../src/records/deployment-record.ts";
 import { installationId } from "../../src/stores/installation-id.ts";
 import { DriftReconciler, type DriftReconcilerOptions } from "../../src/drift/drift-reconciler.ts";
 import { DEFAULT_PLANNER_SETTINGS } from "../../src/planner/plan-types.ts";
-import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
+import { inputOf } from "../../src/planner/testing/plan-inputs.ts";
 import type { ReplanSettings } from "../../src/records/automatic-changes.ts";
 import { replanMetrics } from "../../src/replanning/replan-metrics.ts";
 import { Replanner, type ReplannerOptions } from "../../src/replanning/replanner.ts";
@@ -200,8 +199,8 @@ export class DeploymentFixture {
     deploymentBudget: 100,
     platformBudget: 100,
   };
-  package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } })
-    .package;
+  /** Without objects, so that its deployments may move between clusters. */
+  package: Package = inputOf().package;
   packageRevision = 1;
   readonly #managers: ManagerUnderTest[] = [];
   readonly #earlier = new Map<number, Package>();

@@ -61,6 +61,8 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   readonly failing = new Map<ClusterName, "degraded" | "down">();
   readonly removed = new Set<string>();
   readonly cordons = new Map<string, Cordon>();
+  /** Whether the clusters share a data plane network, or each is a network of its own. */
+  networks: "shared" | "apart" = "shared";
   /** Availabilities in health readings; 0.995 by default. */
   readonly availabilities = new Map<string, number>();
   /** The number of writes of each unit, by `cluster/unitId`. */
@@ -233,6 +235,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
       availability: this.availabilities.get(cluster) ?? 0.995,
       acceptsNamespace: true,
       defaultNamespace: "default",
+      ...(this.networks === "shared" ? { dataPlaneNetwork: "main" } : {}),
     };
     if (!this.down.has(cluster)) return { cluster, health, takenAtMs: 0, breaker: "closed" };
     return {

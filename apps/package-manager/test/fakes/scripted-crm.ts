@@ -78,7 +78,15 @@ export class ScriptedCrm {
     const name = options.name ?? "scripted";
     const rust = options.flavour === "rust";
     this.units = new ScriptedUnits(`oaas-${name}`, rust);
-    this.facts = { name, status: "Healthy", nodeCount: 3, readyNodes: 3, availability: 0.99, ...options.facts };
+    this.facts = {
+      name,
+      status: "Healthy",
+      nodeCount: 3,
+      readyNodes: 3,
+      availability: 0.99,
+      ...(rust ? {} : { report: { dataPlaneNetwork: "shared" } }),
+      ...options.facts,
+    };
     this.#rpc = new RpcServer({
       services: scriptedServices({
         rust,

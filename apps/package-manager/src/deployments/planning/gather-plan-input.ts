@@ -9,7 +9,10 @@ import {
   type ExistingUnit,
   type PlanInput,
   type PlannerSettings,
+  type UsedCollection,
 } from "../../planner/plan-types.ts";
+import { networkOf } from "../../planner/placement/networks.ts";
+import type { Networks } from "../../stores/collection-claims.ts";
 import type { ClusterDirectory, HealthReading } from "../../ports.ts";
 import type { Placements } from "../../records/deployment-record.ts";
 import { subjectOf } from "../../records/deployment-saga.ts";
@@ -45,6 +48,8 @@ export interface PlanInputSources {
   ) => CandidateCluster["recommendedReplicas"];
   /** The freeze windows of a cluster that are active. */
   readonly frozen?: (cluster: ClusterName) => readonly ActiveFreeze[];
+  /** Collections that other deployments use, of those that the deployment may use. */
+  readonly usedCollections: (deployment: NamedDeployment) => readonly UsedCollection[];
   /** The namespace that a cluster reports for the unit of a deployment. */
   readonly reportedNamespace?: (deployment: ClassDeployment, cluster: ClusterName) => string | undefined;
 }
@@ -55,6 +60,12 @@ export interface RunningDeployment {
   readonly plan?: DeploymentPlan | undefined;
   /** The clusters that have or may have a unit. */
   readonly placements?: Placements | undefined;
+  /** The deployment of the plan in force. */
+  readonly deployment?: ClassDeployment | undefined;
+  /** Set when the deployment is planned again without a request of its user: whether its state store may be moved. */
+  readonly mayMoveState?: boolean;
+  /** Collections that another deployment claimed since an earlier attempt to plan. */
+  readonly taken?: readonly UsedCollection[];
 }
 
 /** A deployment whose package is known. */
@@ -65,12 +76,13 @@ export interface GatheredInput {
   readonly deployment: NamedDeployment;
   /** Stages the reference of the deployment to the package revision that was read. */
   readonly packageReference: Transaction;
+  readonly networks: Networks;
 }
 
 /** Reads everything that a plan depends on, once. */
 export async function gatherPlanInput(
   { deployment: requested, whatIf }: PlanRequest,
-  { plan: previous, placements = {} }: RunningDeployment,
+  { plan: previous, placements = {}, deployment: running, mayMoveState, taken = [] }: RunningDeployment,
   sources: PlanInputSources,
 ): Promise<GatheredInput> {
   const deployment = requirePackageName(requested);
@@ -86,7 +98,10 @@ export async function gatherPlanInput(
     deployment,
     clusters: readings.flatMap((reading) => candidate(reading, { deployment, previous, placements }, sources)),
     settings: sources.settings,
+    usedCollections: [...sources.usedCollections(deployment), ...taken],
     ...(previous === undefined ? {} : { previous }),
+    ...(previous === undefined || running === undefined ? {} : { running }),
+    ...(mayMoveState === undefined ? {} : { mayMoveState }),
     ...(whatIf === undefined
       ? {}
       : {
@@ -98,7 +113,15 @@ export async function gatherPlanInput(
           },
         }),
   };
-  return { input, deployment, packageReference: stage };
+  return { input, deployment, packageReference: stage, networks: networksOf(readings) };
+}
+
+/** The data plane network of each cluster, by the last readings. */
+export function networksOf(readings: readonly HealthReading[]): Networks {
+  const networks = new Map(
+    readings.map(({ cluster, health }) => [cluster, networkOf({ name: cluster, reading: health })]),
+  );
+  return (cluster) => networks.get(cluster) ?? networkOf({ name: cluster });
 }
 
 interface SelectedPackage {

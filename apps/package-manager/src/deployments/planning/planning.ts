@@ -12,8 +12,10 @@ import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusa
 import type { PlanRequest } from "../../use-cases.ts";
 import { unitsOf } from "../../records/deployment-record.ts";
 import { subjectOf } from "../../records/deployment-saga.ts";
+import type { Networks } from "../../stores/collection-claims.ts";
 import {
   gatherPlanInput,
+  networksOf,
   type PlanInputSources,
   type GatheredInput,
   type NamedDeployment,
@@ -64,16 +66,22 @@ export class Planning {
   }
 
   /**
-   * Plans a running deployment again, with the package revision that it runs. Returns the refusal of the planner.
+   * Plans a running deployment again, with the package revision that it runs. Returns the refusal of the planner. Its state
+   * store is moved only if `mayMoveState`.
    */
   async planAgain(
     deployment: NamedDeployment,
     previous: DeploymentPlan,
-  ): Promise<Result<Pick<Planned, "plan" | "packageReference">, PlanRefusal>> {
+    mayMoveState: boolean,
+  ): Promise<Result<Pick<Planned, "plan" | "packageReference" | "networks">, PlanRefusal>> {
     const request = { deployment, whatIf: { packageRevision: previous.shared.packageRevision } };
-    const { input, packageReference } = await gatherPlanInput(request, { plan: previous }, this.#sources);
+    const { input, packageReference, networks } = await gatherPlanInput(
+      request,
+      { plan: previous, deployment, mayMoveState },
+      this.#sources,
+    );
     const computed = this.#compute(input);
-    return computed.ok ? ok({ plan: computed.value.plan, packageReference }) : computed;
+    return computed.ok ? ok({ plan: computed.value.plan, packageReference, networks }) : computed;
   }
 
   #compute(input: PlanInput): Result<WhatIfPlan, PlanRefusal> {
@@ -82,6 +90,11 @@ export class Planning {
     this.#metrics.seconds.observe((this.#sources.clock.monotonic() - startedAtMs) / 1000);
     if (!planned.ok) this.#metrics.refusals.add(1, { reason: planned.error.kind });
     return planned;
+  }
+
+  /** The data plane network of each cluster, by the last readings. */
+  async networks(): Promise<Networks> {
+    return networksOf(await this.#sources.clusters.readings({}));
   }
 
   /** Stages the reference of a deployment to its package. Throws failed-precondition when a part it uses is disabled. */

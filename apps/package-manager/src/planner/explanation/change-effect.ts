@@ -14,17 +14,22 @@ export function changeEffect(steps: readonly string[], before: unknown, after: u
   return before === undefined ? `the class starts in ${name}` : `the class is removed from ${name}`;
 }
 
-function storeEffect(member: string | undefined, before: unknown, after: unknown): string {
+function storeEffect(member: string | undefined, before: unknown, after: unknown): string | undefined {
   switch (member) {
     case undefined:
       return before === undefined ? "a state store starts" : "the state store is removed with its objects";
     case "partitionCount":
     case "shardType":
-      return `${RESTART}; objects that are already stored are unreachable`;
+      return `${RESTART}; objects that are already stored are lost`;
+    case "log":
+      return "applies when the state store restarts";
+    case "allowLayoutChange":
+    case "allowRestart":
+      return undefined;
     case "collections": {
       const kept = new Set(after as PlannedOdgm["collections"]);
       const removed = (before as PlannedOdgm["collections"]).filter((collection) => !kept.has(collection));
-      return removed.length === 0 ? RESTART : `${RESTART}; the objects of ${removed.join(", ")} are unreachable`;
+      return removed.length === 0 ? RESTART : `${RESTART}; the objects of ${removed.join(", ")} are lost`;
     }
     case "assignments":
       return `${RESTART}; ${movedShards(before, after)}`;
@@ -39,7 +44,7 @@ function movedShards(before: unknown, after: unknown): string {
   const now = nodesOfShards(after);
   const moved = [...now].filter(([id, node]) => old.get(id) !== node).length;
   const removed = [...old.keys()].filter((id) => !now.has(id)).length;
-  return `${pluralize(moved, "shard")} of ${now.size} copied to another node, ${removed} removed`;
+  return `${pluralize(moved, "shard")} of ${now.size} on another node, without their objects, ${removed} removed`;
 }
 
 function nodesOfShards(partitions: unknown): ReadonlyMap<number, number | undefined> {

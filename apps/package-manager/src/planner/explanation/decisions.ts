@@ -1,6 +1,8 @@
-import type { PlannedAvailability, PlanPrice } from "@oaas/models";
+import { qualifyClassKey, type ClassDefinition, type PlannedAvailability, type PlanPrice } from "@oaas/models";
 import { priceText } from "../price/plan-price.ts";
-import type { Candidates } from "../placement/candidates.ts";
+import { compareNames, type Candidates } from "../placement/candidates.ts";
+import { CONNECT_FIX, listText, networkOf, unconnectedText } from "../placement/networks.ts";
+import type { ClassPlacement } from "../placement/state-placement.ts";
 import {
   availabilitiesOf,
   functionReplicas,
@@ -15,12 +17,13 @@ import type {
   PlannedFunction,
   PlannedOdgm,
   PlannedUnit,
+  UsedCollection,
 } from "../plan-types.ts";
 import { copySetsOf, worstBound } from "../sizing/object-copies.ts";
 import { HIGHEST_TARGET, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
 import type { RequestedFunction } from "../sizing/functions.ts";
-import { layoutViolations } from "../sizing/state-layout.ts";
+import { CHANGE_LAYOUT } from "../sizing/layout-changes.ts";
 import type { ZeroRule } from "../sizing/zero-scale.ts";
 import { pluralize, truncateShare, formatShare } from "./format.ts";
 import { failuresText, missedText } from "./planned-availability.ts";
@@ -36,6 +39,12 @@ interface PlannedDeployment {
   readonly zero: ReadonlyMap<string, ZeroRule>;
   readonly price: PlanPrice;
   readonly odgm?: PlannedOdgm;
+  /** Where a new class would be placed; absent if the running state store is not kept. */
+  readonly fresh: ClassPlacement | undefined;
+  readonly definition: ClassDefinition;
+  /** Collections of other deployments in the network of the plan. */
+  readonly used: readonly UsedCollection[];
+  readonly stateLoss: string | undefined;
 }
 
 /** The decisions of a plan in order, each with its rule, inputs and what would change it. */
@@ -51,6 +60,10 @@ export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
     bestEffortDecision(planned),
     odgmDecision(planned),
     layoutDecision(planned),
+    networkDecision(planned),
+    collectionDecision(planned),
+    sharedObjectsDecision(planned),
+    ...triggerDecisions(planned),
     priceDecision(planned),
     ...scaleDecisions(planned),
     ...coldStartDecisions(planned),
@@ -146,7 +159,7 @@ function replicaDecision({ task, placement }: PlannedDeployment): Decision {
   const together = TOGETHER[algorithm];
   const limits = [
     ...(strong ? ["2f+1 with f = max(1, n/2 rounded down) for STRONG"] : []),
-    ...(atLeast > 1 ? [`at least ${atLeast} (odgm.replica_count)`] : []),
+    ...(atLeast > 1 ? [`at least ${atLeast} (${minimumText(task, atLeast)})`] : []),
   ];
   return {
     rule: `replicas: the smallest count of which ${together}` + (limits.length === 0 ? "" : `; ${limits.join("; ")}`),
@@ -163,6 +176,10 @@ function replicaDecision({ task, placement }: PlannedDeployment): Decision {
       ? { wouldChange: "a lower target, or clusters in more zones" }
       : suggestFewer(task, placement)),
   };
+}
+
+function minimumText({ input }: PlacementTask, atLeast: number): string {
+  return input.deployment.odgm?.replicaCount === atLeast ? "odgm.replica_count" : "objects are copied to several nodes";
 }
 
 /** The changes that are each sufficient for fewer replicas, verified by sizing; if none is, all of them together. */
@@ -238,7 +255,9 @@ function domainDecision({
 }
 
 /** An even count is less available than the odd count below it; report that. */
-function lowerAvailabilityDecision({ placement }: PlannedDeployment): Decision | undefined {
+function lowerAvailabilityDecision({ placement, fresh }: PlannedDeployment): Decision | undefined {
+  // The state store of a running class keeps its copies.
+  if (fresh !== undefined) return undefined;
   const { sizing, replicas, achieved } = placement;
   const stronger = sizing.curve.slice(0, replicas - 1).findIndex((availability) => availability > achieved);
   const availability = sizing.curve[stronger];
@@ -251,8 +270,8 @@ function lowerAvailabilityDecision({ placement }: PlannedDeployment): Decision |
   };
 }
 
-function keptDecision({ task, placement }: PlannedDeployment): Decision | undefined {
-  if (placement.kept === undefined) return undefined;
+function keptDecision({ task, placement, fresh }: PlannedDeployment): Decision | undefined {
+  if (placement.kept === undefined || fresh !== undefined) return undefined;
   return {
     rule: "hysteresis: the running placement changes only for a gain above the margin",
     inputs: { margin: task.input.settings.hysteresisMargin, running: placement.replicas },
@@ -293,18 +312,107 @@ function odgmDecision({ odgm, placement, task }: PlannedDeployment): Decision | 
   };
 }
 
-/** A plan that answers a what-if question may have a layout that an apply would refuse. */
-function layoutDecision({ odgm, task: { input } }: PlannedDeployment): Decision | undefined {
-  const running = input.previous?.odgm;
+/** Where copies are when clusters are in several networks. */
+function networkDecision({ task, odgm }: PlannedDeployment): Decision | undefined {
+  if (odgm === undefined) return undefined;
+  const all = task.input.clusters.toSorted((a, b) => compareNames(a.name, b.name));
+  const members = all.filter(({ name }) => Object.hasOwn(odgm.nodeIds, name));
+  const apart = [...Map.groupBy(members, networkOf).values()].flatMap(([first]) => (first ? [first.name] : []));
+  if (apart.length > 1) {
+    return {
+      rule: "warning: data plane network: nodes of a state store reach each other only in one network",
+      inputs: { clusters: members.map(({ name }) => name) },
+      outcome: `${unconnectedText(apart)}: copies there do not replicate, and writes may never succeed`,
+      wouldChange: `${CONNECT_FIX}; or ${CHANGE_LAYOUT}, with target_clusters of one network`,
+    };
+  }
+  const others = all.filter((cluster) => members[0] !== undefined && networkOf(cluster) !== networkOf(members[0]));
+  if (others.length === 0) return undefined;
+  const [first] = members;
+  return {
+    rule: "data plane network: all copies of an object are in clusters of one network",
+    inputs: { network: first?.reading?.dataPlaneNetwork ?? null, clusters: members.map(({ name }) => name) },
+    outcome:
+      `copies in ${listText(members.map(({ name }) => name))}; ` +
+      unconnectedText([...members.slice(0, 1), ...others].map(({ name }) => name)),
+    wouldChange: CONNECT_FIX,
+  };
+}
+
+/** What a new class would get where a running one keeps its state store. */
+function layoutDecision({ odgm, fresh, task, stateLoss }: PlannedDeployment): Decision | undefined {
+  const running = task.input.previous?.odgm;
   if (odgm === undefined || running === undefined) return undefined;
-  const [refused] = layoutViolations(odgm, running, input.deployment.odgm);
-  if (refused === undefined) return undefined;
+  const { deployment, mayMoveState } = task.input;
+  const inputs = { running_copies: running.replicaCount, copies: odgm.replicaCount };
+  if (fresh !== undefined) {
+    return {
+      rule: "state: clusters, nodes and copies of a running class with objects are kept",
+      inputs,
+      outcome: `kept ${layoutText(odgm.replicaCount, Object.keys(odgm.nodeIds))}; ${freshText(fresh)}`,
+      wouldChange: CHANGE_LAYOUT,
+    };
+  }
+  const isPermitted = deployment.odgm?.allowLayoutChange === true || mayMoveState === true;
+  if (stateLoss === undefined || isPermitted) return undefined;
   return {
     rule: "warning: the layout of a running class is kept",
-    inputs: { running_copies: running.replicaCount, copies: odgm.replicaCount },
-    outcome: `an apply would be refused: ${refused.message}`,
-    ...(refused.fix === undefined ? {} : { wouldChange: refused.fix }),
+    inputs,
+    outcome: `an apply would be refused: ${stateLoss}`,
+    wouldChange: CHANGE_LAYOUT,
   };
+}
+
+function layoutText(copies: number, clusters: readonly string[]): string {
+  return `${pluralize(copies, "copy", "copies")} in ${listText(clusters.toSorted())}`;
+}
+
+function freshText(fresh: ClassPlacement): string {
+  if (!fresh.ok) return "a new class would be refused, because its target is out of reach now";
+  const names = fresh.value.chosen.map(({ cluster }) => cluster.name);
+  return `a new class would get ${layoutText(fresh.value.replicas, names)}`;
+}
+
+/** Deployments that share their objects already: neither is broken, and both say so. */
+function sharedObjectsDecision({ odgm, used }: PlannedDeployment): Decision | undefined {
+  const shared = used.filter(({ collection }) => odgm?.collections.includes(collection) === true);
+  if (shared.length === 0) return undefined;
+  return {
+    rule: "warning: shared objects: deployments in one data plane network that use one collection read and replace the same objects",
+    inputs: { collections: [...new Set(shared.map(({ collection }) => collection))] },
+    outcome: `shared with ${listText([...new Set(shared.map(({ deployment }) => deployment))])}`,
+    wouldChange: `odgm.collections with another name; of a running class, ${CHANGE_LAYOUT}`,
+  };
+}
+
+/** The second deployment of a class gets a collection of its own. */
+function collectionDecision({ odgm, used, definition, task }: PlannedDeployment): Decision | undefined {
+  const { input } = task;
+  const name = qualifyClassKey(input.package.name, definition.key);
+  const owner = used.find(({ collection }) => collection === name);
+  const isRunning = input.previous?.odgm !== undefined;
+  if (odgm === undefined || owner === undefined || isRunning || odgm.collections.includes(name)) return undefined;
+  if ((input.deployment.odgm?.collections ?? []).length > 0) return undefined;
+  return {
+    rule: "collection: the name of the class, with the deployment key if another deployment uses it in the same network",
+    inputs: { used_by: owner.deployment },
+    outcome: odgm.collections.join(", "),
+    wouldChange: "odgm.collections, before the class runs",
+  };
+}
+
+/** The state store publishes no events for classes. */
+function triggerDecisions({ odgm, definition }: PlannedDeployment): Decision[] {
+  const triggered = definition.bindings.filter(({ triggerOnStateChange }) => triggerOnStateChange);
+  if (odgm === undefined || triggered.length === 0) return [];
+  return [
+    {
+      rule: "warning: triggers: trigger_on_state_change is not supported by this state store",
+      inputs: { functions: triggered.map(({ name }) => name) },
+      outcome: "a change of an object calls none of these functions",
+      wouldChange: "remove trigger_on_state_change, and call the function from the one that changes the object",
+    },
+  ];
 }
 
 /** Only where a price is known. */

@@ -220,7 +220,7 @@ describe("comparePlans", () => {
 
   test("says what restarts, and which data moves or is lost", () => {
     const clusters = [clusterOf("c00", 0.99), clusterOf("c01", 0.99), clusterOf("d", 0.99)];
-    const moved = expectPlan({ ...strong, clusters, previous: base });
+    const moved = expectPlan({ ...strong, clusters, previous: base, mayMoveState: true });
     const odgm = { collections: [], nodeIds: {}, partitionCount: 2, allowLayoutChange: true };
     const split = expectPlan({ ...strong, deployment: { odgm }, previous: base });
     const image = { provision: { ...EMPTY_PROVISION, containerImage: "example.test/fn:2" } };
@@ -230,12 +230,12 @@ describe("comparePlans", () => {
     expect(effects(moved)).toEqual([
       "$.odgm.env_node_ids.c02: the state store restarts",
       "$.odgm.env_node_ids.d: the state store restarts",
-      "$.odgm.assignments['shop.Order']: the state store restarts; 4 shards of 12 copied to another node, 4 removed",
+      "$.odgm.assignments['shop.Order']: the state store restarts; 4 shards of 12 on another node, without their objects, 4 removed",
       "$.units.c02: the class is removed from c02",
       "$.units.d: the class starts in d",
     ]);
     expect(effects(split)[0]).toBe(
-      "$.odgm.partition_count: the state store restarts; objects that are already stored are unreachable",
+      "$.odgm.partition_count: the state store restarts; objects that are already stored are lost",
     );
     expect(effects(updated)).toEqual([
       "$.functions['Order.place'].provision_config.container_image: the pods of Order.place are replaced",

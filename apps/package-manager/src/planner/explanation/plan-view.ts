@@ -48,6 +48,7 @@ export function planToWire({
     achieved_availability: plan.achievedAvailability,
     planned_availability: plannedAvailabilityToWire(plan.availability),
     requirements: statedRequirements(plan).map(statedRequirementToWire),
+    state_loss: plan.stateLoss ?? null,
     best_effort: plan.bestEffort,
     replicas: plan.replicas,
     clusters: plan.clusters.map(verdictToWire),
@@ -125,6 +126,7 @@ export function planText(plan: CompletePlan): string {
   const { shared, sizing, units, replicas, availability } = plan;
   const effort = plan.bestEffort ? ", accepted as best effort" : "";
   return [
+    ...(plan.stateLoss === undefined ? [] : [`Warning: ${plan.stateLoss}`]),
     `${shared.deploymentKey}: class ${shared.packageName}.${shared.classKey} (package revision ${shared.packageRevision}), ` +
       `${pluralize(replicas, "replica")} in ${pluralize(units.length, "cluster")}.`,
     `Planned availability: ${formatShare(availability.independentReplicas)} if replicas fail independently ` +

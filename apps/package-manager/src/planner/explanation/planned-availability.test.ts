@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clusterName, clusterOf, clustersOf, expectPlan, functionKey, stateOf } from "../testing/plan-inputs.ts";
+import {
+  clusterName,
+  clusterOf,
+  clustersOf,
+  expectPlan,
+  functionKey,
+  stateOf,
+  STRONG_STATE,
+} from "../testing/plan-inputs.ts";
 import { planText } from "./plan-view.ts";
 import { presentAvailability } from "./planned-availability.ts";
 
@@ -34,7 +42,7 @@ describe("the planned availability", () => {
   test("has one number when every replica is in its own cluster", () => {
     const { availability } = expectPlan({
       clusters: clustersOf([0.999, 0.99, 0.95]),
-      definition: { stateSpec: stateOf() },
+      definition: { stateSpec: STRONG_STATE },
       deployment: { nfr: { availability: 0.999 } },
     });
     expect(availability.clusterBound).toBeCloseTo(availability.independentReplicas, 12);
@@ -73,7 +81,7 @@ describe("the planned availability", () => {
 describe("the present availability", () => {
   const threeClusters = expectPlan({
     clusters: [clusterOf("a", 0.999), clusterOf("b", 0.99), clusterOf("c", 0.95)],
-    definition: { stateSpec: stateOf() },
+    definition: { stateSpec: STRONG_STATE },
     deployment: { nfr: { availability: 0.999 } },
   });
 
@@ -103,9 +111,9 @@ describe("the present availability", () => {
     expect(presentAvailability(plan, down("a"))?.clusterBound).toBeCloseTo(0.999, 12);
   });
 
-  test("of a class with one copy per object is 0 for the objects in the cluster that is down", () => {
-    const plan = expectPlan({ clusters, definition: { stateSpec: stateOf() }, deployment: { targetClusters } });
-    expect(plan.replicas).toBe(1);
+  test("of a class with one copy per object is 0 without its cluster", () => {
+    const plan = expectPlan({ clusters, definition: { stateSpec: stateOf() } });
+    expect(plan).toMatchObject({ replicas: 1, odgm: { nodeIds: { b: [expect.any(Number)] } } });
     expect(presentAvailability(plan, down("b"))?.clusterBound).toBe(0);
   });
 

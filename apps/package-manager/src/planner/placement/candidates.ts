@@ -8,7 +8,7 @@ import {
 } from "../../clusters/cluster-health.ts";
 import { estimateText } from "../explanation/estimate-text.ts";
 import { formatAge, formatShare } from "../explanation/format.ts";
-import { missingOffers } from "./reported-offer.ts";
+import { memoryStore, missingOffers } from "./reported-offer.ts";
 import {
   ownEntry,
   type CandidateCluster,
@@ -84,6 +84,8 @@ export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput)
 export interface ClusterNeeds {
   /** Whether it has a state store. */
   readonly needsStore: boolean;
+  /** Whether that store must keep objects on volumes. */
+  readonly isPersistent: boolean;
   /** Clusters that cannot run what was planned for them, with the reason. */
   readonly unsuited: ReadonlyMap<ClusterName, readonly Reason[]>;
 }
@@ -92,13 +94,18 @@ function evaluateCluster(
   input: PlanInput,
   mode: SelectionMode,
   cluster: CandidateCluster,
-  { needsStore, unsuited }: ClusterNeeds,
+  { needsStore, isPersistent, unsuited }: ClusterNeeds,
 ): Candidate {
   const selection = selectionReasons(input, mode, cluster);
   const health = evaluateHealth(input, cluster);
   const { availability, estimate } = health;
   const eligible = selection.against.length === 0;
-  const closed = [...cordonReasons(input, cluster), ...freezeReasons(input, cluster)];
+  const inMemory = needsStore && isPersistent ? memoryStore(cluster) : undefined;
+  const closed = [
+    ...cordonReasons(input, cluster),
+    ...freezeReasons(input, cluster),
+    ...(inMemory === undefined ? [] : [inMemory]),
+  ];
   const missing = [...missingOffers(input, cluster, needsStore), ...(unsuited.get(cluster.name) ?? [])];
   const { namespace, against, move } = resolveNamespace(input, cluster);
   const [problem] = against;

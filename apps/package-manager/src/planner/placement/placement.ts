@@ -53,6 +53,16 @@ export interface PlacementTask {
   readonly hasState: boolean;
   /** Node ids that the user fixed, by cluster. */
   readonly fixedNodes: Readonly<Record<string, readonly number[]>>;
+  /** How objects are copied. */
+  readonly copies: CopyRules;
+}
+
+/** How the objects of a class are copied. */
+export interface CopyRules {
+  /** The stated shard type does not replicate: one copy, on one node of one cluster. */
+  readonly isSingle: boolean;
+  /** Any copy serves and the copies are merged: the shard type is `mst`. */
+  readonly isMerged: boolean;
 }
 
 /** A placement, or the closest sizing that misses a target. */
@@ -131,15 +141,20 @@ export function sizingRules({ input, candidates, demands }: PlacementTask): Sizi
   return { demands, maxReplicas, algorithm, canExclude: candidates.mode !== "named" };
 }
 
-interface Choice {
+/** Chosen clusters and sizes. */
+export interface Choice {
   readonly sizing: Sizing;
   readonly chosen: readonly Candidate[];
   /** Clusters that were considered. */
   readonly pool: readonly Candidate[];
   readonly kept?: { readonly why: string; readonly replicas: number };
+  /** Data grid nodes per chosen cluster; absent: as few as the replicas need. */
+  readonly nodes?: ReadonlyMap<ClusterName, number>;
+  /** Why all other clusters are left out; absent: each for its own reason. */
+  readonly othersAgainst?: Reason;
 }
 
-function placementOf(task: PlacementTask, choice: Choice): Placement {
+export function placementOf(task: PlacementTask, choice: Choice): Placement {
   const { sizing, chosen, kept } = choice;
   const counts = new Map(
     task.demands.map(({ subject }, index) => [subject, sizing.sizes[index]?.replicas ?? 0] as const),
@@ -147,7 +162,7 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
   const [{ subject }] = task.demands;
   const replicas = kept?.replicas ?? counts.get(subject) ?? 0;
   counts.set(subject, replicas);
-  const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
+  const nodes = choice.nodes ?? nodesPerCluster(chosen, replicas, task.fixedNodes);
   const placed = nodesWithAvailability(chosen, nodes, task.input.settings);
   return {
     sizing,
@@ -167,7 +182,7 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
  * One node per cluster, and more if there are fewer clusters than replicas. Extra nodes go to the best clusters first,
  * so the achieved availability is never below the calculation, which assumes the worst clusters first.
  */
-function nodesPerCluster(
+export function nodesPerCluster(
   bestFirst: readonly Candidate[],
   replicas: number,
   given: PlacementTask["fixedNodes"],
@@ -318,7 +333,7 @@ function runningIn(previous: DeploymentPlan | undefined): ReadonlySet<ClusterNam
 }
 
 /** Best first. A cluster that already runs the deployment is preferred by the margin; equal ones are ranked by price. */
-function byStickyRank({ previous, settings, clusters }: PlanInput): (a: Candidate, b: Candidate) => number {
+export function byStickyRank({ previous, settings, clusters }: PlanInput): (a: Candidate, b: Candidate) => number {
   const cheaper = byPrice(clusters);
   const running = runningIn(previous);
   const runs = ({ cluster }: Candidate): number => (running.has(cluster.name) ? 1 : 0);
@@ -333,11 +348,12 @@ function verdictsOf({ input, candidates, demands }: PlacementTask, choice: Choic
   const pool = new Set(choice.pool);
   const named = candidates.mode === "named";
   return candidates.all.map((candidate) => {
-    if (!candidate.usable) return verdict(candidate, false);
+    if (!candidate.usable && !chosen.has(candidate)) return verdict(candidate, false);
     if (chosen.has(candidate)) {
       const reason = running.has(candidate.cluster.name) ? INCUMBENT : amongBest(choice.chosen.length);
       return named ? verdict(candidate, true) : verdict(candidate, true, { for: reason });
     }
+    if (choice.othersAgainst !== undefined) return verdict(candidate, false, { against: choice.othersAgainst });
     const against = pool.has(candidate)
       ? {
           code: "not-needed",
@@ -357,7 +373,7 @@ function amongBest(count: number): Reason {
   };
 }
 
-function availabilityIn({ availability }: Candidate): number {
+export function availabilityIn({ availability }: Candidate): number {
   return availability ?? 0;
 }
 

@@ -3,6 +3,15 @@ import { ownEntry, type CandidateCluster, type PlanInput, type Reason } from "..
 /** Templates that need a feature of the cluster. */
 const NEEDED_CAPABILITY: Readonly<Record<string, string>> = { knative: "knative", kn: "knative", knsvc: "knative" };
 
+/** A class whose objects must survive restarts needs a store that the operator declared persistent. */
+export const MEMORY_STORE = "memory-store";
+
+/** Why the state store of a cluster does not keep objects on volumes; undefined if it does. */
+export function memoryStore({ reading }: CandidateCluster): Reason | undefined {
+  if (reading?.persistentState === true) return undefined;
+  return { code: MEMORY_STORE, text: "this state store keeps objects in memory, and the class is persistent: true" };
+}
+
 /**
  * What a class needs and a cluster reports that it does not offer. A cluster that reports nothing may offer everything.
  */

@@ -55,6 +55,7 @@ function remedyToWire(remedy: Remedy): RemedyWire {
     case "restore-cluster":
       return { kind, text, clusters: [remedy.cluster] };
     case "leave-out":
+    case "connect-clusters":
       return { kind, text, clusters: remedy.clusters };
     case "lower-replica-count":
       return { kind, text, replica_count: remedy.replicaCount };

@@ -1,9 +1,12 @@
-import { violationText, type Violation } from "@oaas/foundation";
+import { pathOf, ROOT_PATH, violationText, type Violation } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, Package } from "@oaas/models";
 import type { Candidates } from "../placement/candidates.ts";
 import { moveViolation, namespaceViolation } from "../placement/namespaces.ts";
 import type { RequestedFunction } from "../sizing/functions.ts";
+import { byNetwork, CONNECT_FIX, listText, unconnectedText } from "../placement/networks.ts";
 import type { PlacementTask } from "../placement/placement.ts";
+import { MEMORY_STORE } from "../placement/reported-offer.ts";
+import { unconnectedClusters, type UnconnectedClusters } from "../placement/state-placement.ts";
 import type { ClusterVerdict, PlanInput, PlannerSettings, PlanRefusal, Remedy } from "../plan-types.ts";
 import { remediesFor } from "./remedies.ts";
 import { CLASS_SUBJECT, findLargestShortfall, subjectName, type Sizing } from "../sizing/replicas.ts";
@@ -118,6 +121,91 @@ export function refuseUnusable(
   return { kind: "no-usable-cluster", unusable, assumed, clusters, message };
 }
 
+/**
+ * Refuses a persistent class where the state stores keep objects in memory: in a named cluster, or in all clusters that
+ * could have it. Waiting does not help.
+ */
+export function refuseMemoryStores(
+  { deployment: { classKey } }: PlanInput,
+  { mode, all }: Candidates,
+  clusters: readonly ClusterVerdict[],
+): PlanRefusal | undefined {
+  const inMemory = all.filter(
+    ({ eligible, reasonsAgainst }) => eligible && reasonsAgainst.some(({ code }) => code === MEMORY_STORE),
+  );
+  if (inMemory.length === 0 || (mode !== "named" && all.some(({ usable }) => usable))) return undefined;
+  const names = listText(inMemory.map(({ cluster }) => cluster.name));
+  return refuseInvalid(
+    [
+      {
+        path: pathOf(ROOT_PATH, mode === "named" ? "target_clusters" : "class_key"),
+        message: `class ${classKey} is persistent: true, and the state store of ${names} is not: this state store keeps objects in memory`,
+        fix: `set persistent: false in the state_spec of the class, or use a state store that writes to volumes and set OPRC_CRM_ODGM_PERSISTENCE=true in ${names}`,
+      },
+    ],
+    clusters,
+  );
+}
+
+/** Refuses named clusters that cannot all have copies: functions in the others could not reach the objects. */
+export function refuseNamedClusters(
+  { candidates, hasState, copies, input }: PlacementTask,
+  clusters: readonly ClusterVerdict[],
+): PlanRefusal | undefined {
+  if (!hasState || candidates.mode !== "named") return undefined;
+  const path = pathOf(ROOT_PATH, "target_clusters");
+  const usable = candidates.all.filter((candidate) => candidate.usable).map(({ cluster }) => cluster.name);
+  if (copies.isSingle && usable.length > 1) {
+    const type = input.deployment.odgm?.shardType;
+    const message = `the shard type ${type} does not replicate, so that objects have one copy in one cluster, not in ${listText(usable)}`;
+    return refuseInvalid([{ path, message, fix: "name one cluster, or set odgm.shard_type to raft" }], clusters);
+  }
+  const apart = unconnectedClusters(candidates);
+  if (apart.length === 0) return undefined;
+  const message = `${unconnectedText(apart)}: copies of one object are in clusters of one network only, and functions in the others could not reach it`;
+  const networks = [...byNetwork(candidates.all.filter((candidate) => candidate.usable)).values()];
+  const lists = networks.slice(0, MAX_LISTS).map((group) => `[${group.map(({ cluster }) => cluster.name).join(", ")}]`);
+  const fix = `set target_clusters to the clusters of one network, e.g. ${lists.join(" or ")}; or ${CONNECT_FIX}`;
+  return refuseInvalid([{ path, message, fix }], clusters);
+}
+
+/** Networks that a fix names. */
+const MAX_LISTS = 4;
+
+/** Refuses a target that clusters would reach only together, although they share no data plane network. */
+export function refuseUnconnected(
+  { demands: [demand], input }: PlacementTask,
+  { clusters: names, apart, best, canLowerTarget }: UnconnectedClusters,
+  clusters: readonly ClusterVerdict[],
+): PlanRefusal {
+  const reached = `${formatShare(best.availability)} with ${pluralize(best.replicas, "copy", "copies")}`;
+  const remedies: Remedy[] = [
+    ...(canLowerTarget
+      ? [
+          {
+            kind: "lower-target" as const,
+            targets: [{ subject: subjectName(demand), availability: best.availability }],
+            text: `lower the target to at most ${formatShare(best.availability)}`,
+          },
+        ]
+      : []),
+    { kind: "connect-clusters", clusters: names, text: `connect ${listText(names)}: ${CONNECT_FIX}` },
+    { kind: "allow-best-effort", text: `set allow_best_effort: true to accept ${reached}` },
+  ];
+  return {
+    kind: "out-of-reach",
+    subject: subjectName(demand),
+    target: demand.target,
+    best: { availability: best.availability, replicas: best.replicas },
+    remedies,
+    clusters,
+    message:
+      `availability ${formatShare(demand.target)} is out of reach (${input.settings.algorithm}), because ` +
+      `${unconnectedText(apart)}, and all copies of an object are in clusters of one network: the best is ${reached} in ` +
+      `${listText(best.clusters)}. ${formatRemedies(remedies)}.`,
+  };
+}
+
 const CORDONED: ReadonlySet<string> = new Set(["cordoned"]);
 const FROZEN: ReadonlySet<string> = new Set(["frozen"]);
 /** Reasons that a cluster reports about itself, each with its remedy. */
@@ -148,7 +236,7 @@ export function refuseUnreachableTarget(
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
   const closest =
     best === undefined
-      ? `STRONG consistency needs an odd count of at least ${Math.max(3, demand.atLeast)}, more than PLANNER_MAX_REPLICAS (${maxReplicas})`
+      ? `${demand.strong ? "STRONG consistency needs an odd count of" : "the copies of objects are"} at least ${Math.max(demand.strong ? 3 : 1, demand.atLeast)}, more than PLANNER_MAX_REPLICAS (${maxReplicas})`
       : `the best is ${formatShare(best.availability)} with ${pluralize(best.replicas, "replica")}`;
   const usable = task.candidates.all.filter((candidate) => candidate.usable).length;
   return {

@@ -1,5 +1,7 @@
 import type { ClusterName } from "@oaas/models";
 import type { Candidate } from "../placement/candidates.ts";
+import { networkOf } from "../placement/networks.ts";
+import { leastStated } from "../placement/state-placement.ts";
 import {
   availabilitiesOf,
   searchByDomains,
@@ -71,11 +73,16 @@ function domainRemedies(task: PlacementTask, sizing: Sizing, { best }: { readonl
           {
             kind: "add-cluster" as const,
             availability: added,
-            text: `add a cluster in another zone that is up ${formatShare(added)} of the time`,
+            text: `add a cluster in another zone ${inSameNetwork(task)}that is up ${formatShare(added)} of the time`,
           },
         ]),
     allowBestEffort(best),
   ];
+}
+
+/** Copies of an object are in clusters of one network. */
+function inSameNetwork({ hasState }: PlacementTask): string {
+  return hasState ? "of the same data plane network " : "";
 }
 
 /** The lowest suggested availability of one more cluster that is sufficient. The search is expensive, so it is bisected. */
@@ -118,8 +125,9 @@ function lowerTargets(task: PlacementTask, missed: { readonly best?: Size }): Re
 
 function lowerReplicaCount(task: PlacementTask): Remedy | undefined {
   const [ofClass, ...others] = task.demands;
-  if (ofClass.atLeast <= 1) return undefined;
-  const sizing = resize(task, availabilitiesOf(task), { demands: [{ ...ofClass, atLeast: 1 }, ...others] });
+  if ((task.input.deployment.odgm?.replicaCount ?? 1) <= 1) return undefined;
+  const atLeast = leastStated(task);
+  const sizing = resize(task, availabilitiesOf(task), { demands: [{ ...ofClass, atLeast }, ...others] });
   const replicaCount = sizing.sizes[0]?.replicas;
   if (!sizing.reached || replicaCount === undefined) return undefined;
   return { kind: "lower-replica-count", replicaCount, text: `set odgm.replica_count to ${replicaCount}` };
@@ -137,10 +145,12 @@ function excludeNamed(task: PlacementTask): Remedy | undefined {
 }
 
 function restoreClusters(task: PlacementTask): Remedy[] {
+  const networks = new Set(worstCandidatesFirst(task.candidates).map(({ cluster }) => networkOf(cluster)));
   return task.candidates.all
     .filter(
       ({ eligible, usable, availability }) => eligible && !usable && availability !== undefined && availability > 0,
     )
+    .filter(({ cluster }) => !task.hasState || networks.has(networkOf(cluster)))
     .sort((a, b) => (b.availability ?? 0) - (a.availability ?? 0))
     .slice(0, MAX_RESTORED_CLUSTERS)
     .filter(({ availability = 0 }) => isReachable(task, [...availabilitiesOf(task), availability]))
@@ -168,7 +178,7 @@ function addCluster(task: PlacementTask): Remedy | undefined {
   return {
     kind: "add-cluster",
     availability,
-    text: `add a cluster that is up ${formatShare(availability)} of the time`,
+    text: `add a cluster ${inSameNetwork(task)}that is up ${formatShare(availability)} of the time`,
   };
 }
 

@@ -12,8 +12,9 @@ const CLUSTERS = [0.9, 0.99].map((availability, index) => ({
 
 function gridOf(shardType: ShardType | undefined, ...replicas: number[][]): PlannedOdgm {
   const { odgm } = expectPlan({ clusters: clustersOf([0.9, 0.99]), definition: { stateSpec: stateOf() } });
+  const { shardType: _, ...open } = odgm!;
   return {
-    ...odgm!,
+    ...open,
     ...(shardType === undefined ? {} : { shardType }),
     nodeIds: { c00: [1, 2], c01: [3, 4] },
     assignments: { objects: replicas.map((replica) => ({ primary: 1, replica, shardIds: replica })) },

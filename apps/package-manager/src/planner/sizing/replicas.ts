@@ -8,8 +8,10 @@ export interface Demand {
   readonly target: number;
   /** A majority must survive f ≥ 1 failures: 2f+1 replicas with f = max(1, ⌊n/2⌋), that is odd and at least 3. */
   readonly strong: boolean;
-  /** The minimum that the user requested. */
+  /** The minimum that the user requested, or that several nodes need. */
   readonly atLeast: number;
+  /** The highest count; absent: the cap. */
+  readonly atMost?: number;
 }
 
 /** The subject of the demand of the whole class; never a valid function key. */
@@ -53,7 +55,7 @@ export interface SizingRules {
 
 /** Whether a demand allows this replica count, regardless of its availability. */
 export function allowsReplicaCount(demand: Demand, replicas: number): boolean {
-  if (replicas < demand.atLeast) return false;
+  if (replicas < demand.atLeast || replicas > (demand.atMost ?? replicas)) return false;
   const survivable = Math.max(1, Math.floor(replicas / 2));
   return !demand.strong || replicas >= 2 * survivable + 1;
 }

@@ -16,8 +16,8 @@ interface ShardMapTask {
  * Assigns each partition to `replicas` nodes, with one shard id each.
  *
  * *Guarantees*: shard ids are unique in all collections, because a class runtime manager rejects duplicates. A shard
- * that runs keeps its id, and its node as long as that is a member, so that no data moves without need. New shards go to
- * consecutive nodes, round robin, with the lowest free ids.
+ * that runs keeps its id, and its node as long as that is a member, so that no data moves without need; a partition that
+ * keeps all its nodes keeps its primary. New shards go to consecutive nodes, round robin, with the lowest free ids.
  */
 export function assignShards({
   collections,
@@ -32,6 +32,7 @@ export function assignShards({
   const ids = new FreeIds(collections.flatMap((name) => previous[name]?.flatMap(({ shardIds }) => shardIds) ?? []));
   const assign = (name: string, partition: number): ShardAssignment => {
     const before = running(name, partition);
+    if (before?.replica.length === replicas && before.replica.every((node) => isMember.has(node))) return before;
     const kept = (before?.replica ?? [])
       .map((node, index) => ({ node, id: before?.shardIds[index] }))
       .filter(({ node }) => isMember.has(node))
@@ -44,7 +45,7 @@ export function assignShards({
       .map((node) => ({ node, id: undefined }));
     const shards = [...kept, ...added].map(({ node, id }) => ({ node, id: id ?? ids.next() }));
     return {
-      primary: shards[0]?.id ?? 0,
+      primary: before !== undefined && shards[0]?.node === before.replica[0] ? before.primary : (shards[0]?.node ?? 0),
       replica: shards.map(({ node }) => node),
       shardIds: shards.map(({ id }) => id),
     };

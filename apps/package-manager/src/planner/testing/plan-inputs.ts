@@ -30,12 +30,17 @@ import {
 export const clusterName = (name: string): ClusterName => name as ClusterName;
 export const functionKey = (key: string): FunctionKey => key as FunctionKey;
 
-/** A healthy cluster with this availability. */
+/** A healthy cluster with this availability, in the data plane network `main`. */
 export function clusterOf(name: string, availability: number, more: Partial<CandidateCluster> = {}): CandidateCluster {
   return {
     name: clusterName(name),
     labels: {},
-    reading: { cluster: clusterName(name), status: ClusterStatus.healthy, availability },
+    reading: {
+      cluster: clusterName(name),
+      status: ClusterStatus.healthy,
+      availability,
+      dataPlaneNetwork: "main",
+    },
     readingAgeMs: 1000,
     breaker: "closed",
     ...more,
@@ -92,18 +97,32 @@ interface TestInput {
   readonly clusters?: readonly CandidateCluster[];
   readonly settings?: Partial<PlannerSettings>;
   readonly previous?: DeploymentPlan;
+  /** Fields of the deployment of the previous plan. */
+  readonly running?: Partial<ClassDeployment>;
+  readonly mayMoveState?: boolean;
+  readonly usedCollections?: PlanInput["usedCollections"];
   readonly whatIf?: PlanInput["whatIf"];
 }
 
 /** A complete input: by default class shop.Order with one function, over three clusters of 0.99. */
 export function inputOf(given: TestInput = {}): PlanInput {
-  const { previous, whatIf } = given;
+  const { previous, running, mayMoveState, usedCollections, whatIf } = given;
   const classKey = "Order" as ClassKey;
   const definition: ClassDefinition = {
     key: classKey,
     bindings: [bindingOf("place", "Order.place")],
     disabled: false,
     ...given.definition,
+  };
+  const deployment: ClassDeployment = {
+    key: "orders" as DeploymentKey,
+    classKey,
+    targetClusters: [],
+    availableClusters: [],
+    nfr: {},
+    clusterTemplates: {},
+    functions: [],
+    allowBestEffort: false,
   };
   return {
     package: {
@@ -117,20 +136,13 @@ export function inputOf(given: TestInput = {}): PlanInput {
       ...given.package,
     },
     packageRevision: 1,
-    deployment: {
-      key: "orders" as DeploymentKey,
-      classKey,
-      targetClusters: [],
-      availableClusters: [],
-      nfr: {},
-      clusterTemplates: {},
-      functions: [],
-      allowBestEffort: false,
-      ...given.deployment,
-    },
+    deployment: { ...deployment, ...given.deployment },
     clusters: given.clusters ?? clustersOf([0.99, 0.99, 0.99]),
     settings: { ...DEFAULT_PLANNER_SETTINGS, ...given.settings },
     ...(previous === undefined ? {} : { previous }),
+    ...(running === undefined ? {} : { running: { ...deployment, ...running } }),
+    ...(mayMoveState === undefined ? {} : { mayMoveState }),
+    ...(usedCollections === undefined ? {} : { usedCollections }),
     ...(whatIf === undefined ? {} : { whatIf }),
   };
 }

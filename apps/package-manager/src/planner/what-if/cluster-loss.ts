@@ -8,6 +8,8 @@ import type { CopySet } from "../sizing/object-copies.ts";
 /** How the deployment would be placed without the lost clusters. */
 export type PlacementWithout =
   | { readonly kind: "named" }
+  /** The class has objects, and its state store cannot move. */
+  | { readonly kind: "stateful" }
   | { readonly kind: "planned"; readonly plan: CompletePlan }
   | { readonly kind: "refused"; readonly message: string };
 
@@ -91,7 +93,7 @@ function placementAfter(
   lost: readonly ClusterName[],
   without: PlacementWithout,
 ): PlacementAfterLoss {
-  if (lost.length === 0 || without.kind === "named") return PlacementAfterLoss.unchanged;
+  if (lost.length === 0 || without.kind === "named" || without.kind === "stateful") return PlacementAfterLoss.unchanged;
   if (without.kind === "refused") return PlacementAfterLoss.impossible;
   return without.plan.digest === plan.digest ? PlacementAfterLoss.unchanged : PlacementAfterLoss.replanned;
 }
@@ -124,6 +126,11 @@ const MOVES: Readonly<Record<ReplanMode, string>> = {
   off: "Units are not moved by themselves: apply the deployment again to use this plan meanwhile.",
 };
 
+function whyUnchanged({ kind }: PlacementWithout): string {
+  if (kind === "named") return ", because target_clusters names the clusters";
+  return kind === "stateful" ? ", because the nodes of a state store are fixed while it runs" : "";
+}
+
 /** What the units in a lost cluster need to come back. */
 function recoveryText(
   lost: readonly ClusterName[],
@@ -141,7 +148,7 @@ function recoveryText(
     "changes made meanwhile are sent after its next successful health check (CRM_HEALTH_CHECK_INTERVAL).";
   switch (placement) {
     case PlacementAfterLoss.unchanged:
-      return `${back} No unit is moved${without.kind === "named" ? ", because target_clusters names the clusters" : ""}.`;
+      return `${back} No unit is moved${whyUnchanged(without)}.`;
     case PlacementAfterLoss.replanned:
       return `${back} ${MOVES[mode]}`;
     case PlacementAfterLoss.impossible:

@@ -61,11 +61,12 @@ describe("a deployment that names the cluster that is down", () => {
   });
 
   test("loses the objects with one copy in the cluster that is down", () => {
+    const odgm = { collections: [], nodeIds: {}, shardType: ShardType.basic };
     const { loss } = answer(
-      { clusters: THREE, definition: { stateSpec: stateOf() }, deployment: named("cloud", "edge") },
+      { clusters: THREE, definition: { stateSpec: stateOf() }, deployment: { ...named("edge"), odgm } },
       "edge",
     );
-    expect(loss).toMatchObject({ quorum: "partial", partitions: 4, availablePartitions: 2, restoredBy: [["edge"]] });
+    expect(loss).toMatchObject({ quorum: "lost", partitions: 4, availablePartitions: 0, restoredBy: [["edge"]] });
   });
 
   test("serves every object from one copy when copies are merged", () => {
@@ -100,6 +101,13 @@ describe("a deployment whose clusters the planner chooses", () => {
       placement: "replanned",
       recovery: expect.stringContaining("when a cluster is lost for longer than REPLAN_CLUSTER_LOST"),
     });
+  });
+
+  test("with state is not moved, because the nodes of its state store are fixed", () => {
+    const { plan, loss } = answer({ ...chosen, definition: { stateSpec: STRONG_STATE } }, "edge");
+    expect(clustersIn(plan)).toEqual(["cloud", "edge", "far-edge"]);
+    expect(loss).toMatchObject({ placement: "unchanged", quorum: "kept" });
+    expect(loss?.recovery).toContain("No unit is moved, because the nodes of a state store are fixed");
   });
 
   test("says when no other placement is possible", () => {

@@ -13,7 +13,8 @@ export interface WhatIfPlan {
 
 /**
  * Plans a deployment under assumptions. If clusters are assumed down, the loss is that of the plan with these clusters.
- * The plan is the one without them, unless the deployment names its clusters or cannot do without them.
+ * The plan is the one without them, unless the deployment names its clusters, has objects in them, or cannot do without
+ * them.
  */
 export function planWhatIf(input: PlanInput): Result<WhatIfPlan, PlanRefusal> {
   const { clustersDown = [], ...otherwise } = input.whatIf ?? {};
@@ -25,9 +26,11 @@ export function planWhatIf(input: PlanInput): Result<WhatIfPlan, PlanRefusal> {
   const placement: PlacementWithout =
     input.deployment.targetClusters.length > 0
       ? { kind: "named" }
-      : without.ok
-        ? { kind: "planned", plan: without.value }
-        : { kind: "refused", message: without.error.message };
+      : before.value.odgm !== undefined && input.deployment.replanAllowStateLoss !== true
+        ? { kind: "stateful" }
+        : without.ok
+          ? { kind: "planned", plan: without.value }
+          : { kind: "refused", message: without.error.message };
   const plan = placement.kind === "planned" ? placement.plan : before.value;
   return ok({ plan, loss: clusterLoss(before.value, [...new Set(clustersDown)], placement, input.deployment.replan) });
 }

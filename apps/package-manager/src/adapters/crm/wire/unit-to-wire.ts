@@ -202,7 +202,9 @@ function odgmToWire(
     envNodeIds: mapValues(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
     odgmNodeId: own === undefined ? undefined : BigInt(own),
     collectionAssignments: mapValues(odgm.assignments, assignmentsToWire),
-  } satisfies EveryField<Omit<OdgmConfig, "options" | "events" | "allowLayoutChange" | "allowRestart">> &
+    allowLayoutChange: odgm.allowLayoutChange,
+    allowRestart: odgm.allowRestart,
+  } satisfies EveryField<Omit<OdgmConfig, "options" | "events">> &
     EveryField<Omit<PlannedOdgm, "nodeIds" | "assignments">>);
 }
 

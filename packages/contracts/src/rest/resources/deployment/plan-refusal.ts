@@ -19,6 +19,7 @@ export const remedyView = view({
       "restore-cluster",
       "leave-out",
       "lower-replica-count",
+      "connect-clusters",
       "allow-best-effort",
     ]),
   ),
@@ -26,7 +27,10 @@ export const remedyView = view({
   targets: field("For `lower-target`: every missed target.", z.array(lowerTargetView).readonly().optional()),
   max_replicas: field("For `raise-cap`: the minimum `PLANNER_MAX_REPLICAS`.", z.int().optional()),
   availability: field("For `add-cluster`: the availability the new cluster must have.", z.number().optional()),
-  clusters: field("For `restore-cluster` and `leave-out`: the clusters.", z.array(z.string()).readonly().optional()),
+  clusters: field(
+    "For `restore-cluster`, `leave-out` and `connect-clusters`: the clusters.",
+    z.array(z.string()).readonly().optional(),
+  ),
   replica_count: field("For `lower-replica-count`: the maximum `odgm.replica_count`.", z.int().optional()),
 });
 

@@ -139,6 +139,10 @@ export const planView = view({
     "Each stated requirement and its use. The status of a deployment shows whether it is measured.",
     z.array(statedRequirement.view).readonly(),
   ),
+  state_loss: field(
+    "The objects that the plan loses, in one sentence, because the layout of a running state store changes or it restarts; null when it loses none.",
+    z.string().nullable(),
+  ),
   best_effort: field("Whether the target was out of reach and the best reachable plan was requested.", z.boolean()),
   replicas: field("Replicas across all clusters.", z.int()),
   clusters: field("Every candidate cluster with the reasons for and against it.", z.array(candidateView)),
