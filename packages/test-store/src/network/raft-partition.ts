@@ -1,14 +1,7 @@
 import { deadlineExceeded, internal, type Fault } from "@oaas/foundation";
-import type { Change, StoredObject } from "../objects/stored-object.ts";
-import { partitionOf, RESEND_MS, type Links, type Shard, type ShardPlace } from "./shard.ts";
-import { storeObject } from "./single-copy.ts";
-
-/** One write in the log. Without an id it only confirms a new leader. */
-interface LogEntry {
-  readonly term: number;
-  readonly id?: string;
-  readonly after?: StoredObject | undefined;
-}
+import { applyChange, type Change, type StoredObject } from "../objects/stored-object.ts";
+import { RaftLog } from "./raft-log.ts";
+import { membershipOf, partitionOf, RESEND_MS, type Links, type Shard, type ShardPlace } from "./shard.ts";
 
 /**
  * A group from its first election on. Members that start empty join it while it has a leader; a majority of empty members
@@ -46,15 +39,10 @@ class RaftCopy implements Shard {
   readonly membership: string;
   readonly nodes: ReadonlySet<number>;
   readonly joinsAt: number;
-  objects = new Map<string, StoredObject>();
+  readonly log = new RaftLog();
   group: Group | undefined;
   /** A group that was founded later has taken its place. */
   isStopped = false;
-  /** Entries after `base`. */
-  log: LogEntry[] = [];
-  base = 0;
-  baseTerm = 0;
-  commit = 0;
   readonly #partition: RaftPartition;
 
   constructor(place: ShardPlace, partition: RaftPartition, joinsAt: number) {
@@ -69,12 +57,8 @@ class RaftCopy implements Shard {
     this.#partition = partition;
   }
 
-  get last(): number {
-    return this.base + this.log.length;
-  }
-
-  termAt(index: number): number | undefined {
-    return index === this.base ? this.baseTerm : this.log[index - this.base - 1]?.term;
+  get objects(): ReadonlyMap<string, StoredObject> {
+    return this.log.objects;
   }
 
   get isWritable(): boolean {
@@ -85,51 +69,21 @@ class RaftCopy implements Shard {
     return this.#partition.write(this, id, change);
   }
 
-  /** The object after all entries of the log, committed or not. */
-  latest(id: string): StoredObject | undefined {
-    for (let index = this.log.length - 1; index >= this.commit - this.base; index -= 1) {
-      const entry = this.log[index];
-      if (entry?.id === id) return entry.after;
-    }
-    return this.objects.get(id);
-  }
-
-  /** Applies entries up to `index` and forgets old ones. */
-  apply(index: number): void {
-    for (; this.commit < Math.min(index, this.last); this.commit += 1) {
-      const { id, after } = this.log[this.commit - this.base] ?? {};
-      if (id !== undefined) storeObject(this.objects, id, after);
-    }
-    const excess = this.commit - this.base - KEPT_ENTRIES;
-    if (excess < KEPT_ENTRIES) return;
-    this.baseTerm = this.log[excess - 1]?.term ?? this.baseTerm;
-    this.log.splice(0, excess);
-    this.base += excess;
-  }
-
   /** The last entry up to which its log equals that of the leader; 0 when its end differs. */
-  matches(leader: RaftCopy): number {
-    const isEqual = this.last <= leader.last && this.termAt(this.last) === leader.termAt(this.last);
-    return this.group === leader.group && isEqual ? this.last : 0;
+  matches({ group, log }: RaftCopy): number {
+    const { last } = this.log;
+    const isEqual = last <= log.last && this.log.termAt(last) === log.termAt(last);
+    return this.group === group && isEqual ? last : 0;
   }
 
   /** Takes over the log of the leader: entries that follow its own, else a snapshot. */
-  copyLog(leader: RaftCopy): void {
-    const keep = Math.min(this.last, leader.last);
-    const isPrefix = this.group === leader.group && keep >= leader.base && this.termAt(keep) === leader.termAt(keep);
-    if (isPrefix) {
-      this.log.length = keep - this.base;
-      this.log.push(...leader.log.slice(keep - leader.base));
-    } else {
-      this.objects = new Map(leader.objects);
-      [this.log, this.base, this.baseTerm] = [[...leader.log], leader.base, leader.baseTerm];
-      this.commit = leader.commit;
-    }
-    this.group = leader.group;
+  copyLog({ group, log }: RaftCopy): void {
+    const suffix = this.group === group ? log.after(Math.min(this.log.last, log.last)) : undefined;
+    if (suffix === undefined || !this.log.accept(suffix)) this.log.install(log.snapshot());
+    this.group = group;
   }
 }
 
-const KEPT_ENTRIES = 256;
 const NO_LEADER = "Replication error: No leader available for forwarding";
 
 export interface RaftTiming {
@@ -194,18 +148,17 @@ export class RaftPartition {
 
   async write(from: RaftCopy, id: string, change: Change): Promise<void> {
     const local = from.objects.get(id);
-    if (change(local) === local) return;
+    if (applyChange(change, local) === local) return;
     if (this.leaderOf(from) !== from) await this.#travel();
     const leader = this.leaderOf(from);
     const group = leader?.group;
     if (leader === undefined || group === undefined) throw internal(NO_LEADER);
-    const before = leader.latest(id);
-    const after = change(before);
+    const before = leader.log.latest(id);
+    const after = applyChange(change, before);
     if (after === before) return;
-    leader.log.push({ term: group.term, id, after });
-    const index = leader.last;
+    const index = leader.log.append({ term: group.term, id, after });
     this.#replicate(group);
-    if (leader.commit < index) await this.#committed(group, index);
+    if (leader.log.commit < index) await this.#committed(group, index);
     if (leader !== from) await this.#travel();
   }
 
@@ -247,14 +200,14 @@ export class RaftPartition {
     if (group.electionAt !== undefined && this.#links.now() < group.electionAt) return leader !== undefined;
     const candidate = members
       .filter((each) => members.filter((voter) => this.#votes(voter, each)).length >= group.majority)
-      .sort((a, b) => compareLogs(b, a) || a.self.node - b.self.node)[0];
+      .sort((a, b) => b.log.compare(a.log) || a.self.node - b.self.node)[0];
     if (candidate === undefined) return leader !== undefined;
     this.#lead(group, candidate);
     return true;
   }
 
   #votes(voter: RaftCopy, candidate: RaftCopy): boolean {
-    return this.#connected(voter, candidate) && compareLogs(voter, candidate) <= 0;
+    return this.#connected(voter, candidate) && voter.log.compare(candidate.log) <= 0;
   }
 
   #depose(group: Group): void {
@@ -271,7 +224,7 @@ export class RaftPartition {
     group.leader = leader;
     group.electionAt = undefined;
     group.term += 1;
-    leader.log.push({ term: group.term });
+    leader.log.append({ term: group.term });
   }
 
   /** A majority of empty members that see each other, and no leader of their group, founds a group. */
@@ -317,7 +270,7 @@ export class RaftPartition {
     if (copy === leader || copy.isStopped || copy.membership !== leader.membership) return false;
     if (!this.#links.connected(leader, copy)) return false;
     if (copy.group === undefined) return this.#links.now() >= copy.joinsAt;
-    return copy.group === leader.group && (copy.last !== leader.last || copy.commit !== leader.commit);
+    return copy.group === leader.group && (copy.log.last !== leader.log.last || copy.log.commit !== leader.log.commit);
   }
 
   #send(group: Group, leader: RaftCopy, to: RaftCopy): void {
@@ -341,12 +294,12 @@ export class RaftPartition {
     const members = this.#membersOf(group);
     const reached = members.map((each) => each.matches(leader)).sort((a, b) => b - a)[group.majority - 1] ?? 0;
     // As in raft, a leader commits by an entry of its own term only.
-    if (reached > leader.commit && leader.termAt(reached) === group.term) leader.apply(reached);
+    if (reached > leader.log.commit && leader.log.termAt(reached) === group.term) leader.log.apply(reached);
     for (const copy of members) {
-      if (this.#connected(leader, copy)) copy.apply(Math.min(leader.commit, copy.matches(leader)));
+      if (this.#connected(leader, copy)) copy.log.apply(Math.min(leader.log.commit, copy.matches(leader)));
     }
     for (const [index, { resolve }] of group.waiting) {
-      if (index > leader.commit) continue;
+      if (index > leader.log.commit) continue;
       group.waiting.delete(index);
       resolve(undefined);
     }
@@ -375,16 +328,6 @@ export class RaftPartition {
 }
 
 const MAX_PASSES = 10;
-
-function membershipOf(place: ShardPlace): string {
-  return partitionOf(place)
-    .members.map(({ node, shard }) => `${node}/${shard}`)
-    .join(" ");
-}
-
-function compareLogs(a: RaftCopy, b: RaftCopy): number {
-  return (a.termAt(a.last) ?? 0) - (b.termAt(b.last) ?? 0) || a.last - b.last;
-}
 
 function byPrimaryFirst(a: RaftCopy, b: RaftCopy): number {
   return Number(isPrimary(b)) - Number(isPrimary(a)) || a.self.node - b.self.node;

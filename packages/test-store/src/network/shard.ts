@@ -45,6 +45,13 @@ export function partitionOf({ collection, partition }: ShardPlace): Partition {
   return collection.partitions[partition] ?? { members: [], primary: undefined };
 }
 
+/** Names the members of a partition; a copy with another list is in another group. */
+export function membershipOf(place: ShardPlace): string {
+  return partitionOf(place)
+    .members.map(({ node, shard }) => `${node}/${shard}`)
+    .join(" ");
+}
+
 /** How messages travel between two copies. */
 export interface Links {
   connected(a: ShardPlace, b: ShardPlace): boolean;

@@ -1,4 +1,4 @@
-import type { Change, StoredObject } from "../objects/stored-object.ts";
+import { applyChange, type Change, type StoredObject } from "../objects/stored-object.ts";
 import type { Shard, ShardPlace } from "./shard.ts";
 
 /** A copy of its own: nothing is replicated (T5). */
@@ -20,7 +20,7 @@ export class SingleCopy implements Shard {
   }
 
   async write(id: string, change: Change): Promise<void> {
-    storeObject(this.objects, id, change(this.objects.get(id)));
+    storeObject(this.objects, id, applyChange(change, this.objects.get(id)));
   }
 }
 

@@ -3,11 +3,7 @@ import type { Collection } from "../environment/collection.ts";
 import type { StoreSettings } from "../environment/environment.ts";
 import { listPage, type Page, type PageRequest } from "../objects/list-page.ts";
 import {
-  changeEntries,
-  mergeEntries,
   normalizeId,
-  removeObject,
-  replaceEntries,
   type Batch,
   type Change,
   type Entries,
@@ -129,17 +125,17 @@ export class StoreNode implements ShardOwner, NodePlace {
   }
 
   async set(key: ObjectKey, entries: Entries): Promise<void> {
-    await this.#write(key, replaceEntries(entries));
+    await this.#write(key, { kind: "replace", entries });
   }
 
   async merge(key: ObjectKey, entries: Entries): Promise<StoredObject> {
-    await this.#write(key, mergeEntries(entries));
+    await this.#write(key, { kind: "merge", entries });
     return this.get(key);
   }
 
   /** Succeeds without a majority when the local copy lacks the object (T4). */
   async delete(key: ObjectKey): Promise<void> {
-    await this.#write(key, removeObject);
+    await this.#write(key, { kind: "remove" });
   }
 
   /** Returns no value for an absent object or entry. */
@@ -160,7 +156,7 @@ export class StoreNode implements ShardOwner, NodePlace {
   async batchSetValues(key: ObjectKey, batch: Batch): Promise<void> {
     const values = new Map([...batch.values].map(([entry, value]) => [this.#entryKey(entry), value]));
     const deleteKeys = batch.deleteKeys.map((entry) => this.#entryKey(entry));
-    await this.#write(key, changeEntries({ ...batch, values, deleteKeys }));
+    await this.#write(key, { ...batch, kind: "batch", values, deleteKeys });
   }
 
   async listObjects(collection: string, partition: number, request: PageRequest): Promise<Page<StoredObject>> {

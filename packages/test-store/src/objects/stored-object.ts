@@ -14,27 +14,12 @@ export interface StoredObject {
   readonly entries: Entries;
 }
 
-/** Returns the object after a write; `undefined` stands for an absent object. */
-export type Change = (before: StoredObject | undefined) => StoredObject | undefined;
-
-const EMPTY: StoredObject = { version: 0n, entries: new Map() };
-
-/** Replaces all entries. An object without entries only comes to exist: it keeps the entries it has. */
-export function replaceEntries(entries: Entries): Change {
-  return (before) => {
-    if (entries.size === 0) return before ?? EMPTY;
-    return { version: (before?.version ?? 0n) + 1n, entries };
-  };
-}
-
-export function mergeEntries(entries: Entries): Change {
-  return (before = EMPTY) => ({
-    version: before.version + 1n,
-    entries: new Map([...before.entries, ...entries]),
-  });
-}
-
-export const removeObject: Change = () => undefined;
+/** A write to one object, as data: copies in other processes apply it too. */
+export type Change =
+  | { readonly kind: "replace"; readonly entries: Entries }
+  | { readonly kind: "merge"; readonly entries: Entries }
+  | { readonly kind: "remove" }
+  | ({ readonly kind: "batch" } & Batch);
 
 export interface Batch {
   readonly values: Entries;
@@ -42,19 +27,39 @@ export interface Batch {
   readonly expectedVersion?: bigint | undefined;
 }
 
-/** Sets and deletes entries; the version grows once for all sets and once for each deleted entry. */
-export function changeEntries({ values, deleteKeys, expectedVersion }: Batch): Change {
-  return (before) => {
-    const object = before ?? EMPTY;
-    if (expectedVersion !== undefined && object.version !== expectedVersion) {
-      const detail = { kind: "conflict", resource: "object", name: "" } as const;
-      throw new Fault(detail, `version mismatch: expected ${expectedVersion}, the object has ${object.version}`);
-    }
-    const entries = new Map([...object.entries, ...values]);
-    const deleted = deleteKeys.filter((key) => entries.delete(key)).length;
-    if (values.size + deleted === 0) return before;
-    return { version: object.version + (values.size > 0 ? 1n : 0n) + BigInt(deleted), entries };
-  };
+const EMPTY: StoredObject = { version: 0n, entries: new Map() };
+
+/**
+ * Returns the object after a write, `undefined` for an absent one. A write that changes nothing returns the same object.
+ *
+ * A replacement without entries only makes the object exist: it keeps the entries it has.
+ */
+export function applyChange(change: Change, before: StoredObject | undefined): StoredObject | undefined {
+  const { version, entries } = before ?? EMPTY;
+  switch (change.kind) {
+    case "replace":
+      if (change.entries.size === 0) return before ?? EMPTY;
+      return { version: version + 1n, entries: change.entries };
+    case "merge":
+      return { version: version + 1n, entries: new Map([...entries, ...change.entries]) };
+    case "remove":
+      return undefined;
+    case "batch":
+      return applyBatch(change, before);
+  }
+}
+
+/** The version grows once for all sets and once for each deleted entry. */
+function applyBatch({ values, deleteKeys, expectedVersion }: Batch, before: StoredObject | undefined) {
+  const object = before ?? EMPTY;
+  if (expectedVersion !== undefined && object.version !== expectedVersion) {
+    const detail = { kind: "conflict", resource: "object", name: "" } as const;
+    throw new Fault(detail, `version mismatch: expected ${expectedVersion}, the object has ${object.version}`);
+  }
+  const entries = new Map([...object.entries, ...values]);
+  const deleted = deleteKeys.filter((key) => entries.delete(key)).length;
+  if (values.size + deleted === 0) return before;
+  return { version: object.version + (values.size > 0 ? 1n : 0n) + BigInt(deleted), entries };
 }
 
 /** Whether two copies hold the same object. */
