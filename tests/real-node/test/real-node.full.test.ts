@@ -261,7 +261,7 @@ function suite(): void {
     const store = await onlyPod("kept", "odgm");
     const { name, namespace } = store.metadata;
     expect(await kubectl(["logs", "-n", namespace, name])).toMatch(
-      /^node \d+ of \d+(,\d+)* serves kept.Greeter on port 8080/,
+      /^node \d+ of \d+(,\d+)* serves kept.Greeter at \S+:8080/,
     );
     // Of the template dev.
     expect(store.spec.terminationGracePeriodSeconds).toBe(5);

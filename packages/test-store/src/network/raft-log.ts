@@ -91,11 +91,16 @@ export class RaftLog {
     return { previous, previousTerm, entries: this.#entries.slice(previous - this.#base) };
   }
 
-  /** Replaces what follows an entry. Returns false, and changes nothing, when that entry differs. */
+  /**
+   * Adds what follows an entry, and replaces from the first entry that differs. Returns false, and changes nothing, when
+   * the entry before differs. An old suffix takes nothing away.
+   */
   accept({ previous, previousTerm, entries }: LogSuffix): boolean {
     if (this.termAt(previous) !== previousTerm) return false;
-    this.#entries.length = previous - this.#base;
-    this.#entries.push(...entries);
+    const differs = entries.findIndex(({ term }, offset) => this.termAt(previous + 1 + offset) !== term);
+    if (differs < 0) return true;
+    this.#entries.length = previous + differs - this.#base;
+    this.#entries.push(...entries.slice(differs));
     return true;
   }
 
