@@ -109,6 +109,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "service-shell",
       "stack-folder",
       "storage",
+      "test-store",
     ],
   },
 };

@@ -47,8 +47,15 @@ export interface RunningCluster {
   readonly load?: SimulatedLoad;
   /** Metrics of real containers. */
   readonly metrics?: ClusterMetrics;
+  /** Address of the state store of a pod, if state stores run in this process. */
+  readonly storeAddress?: (pod: PodName) => string | undefined;
   /** Stops the cluster gracefully. Its data stays. */
   close(): Promise<void>;
+}
+
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Where the metrics of a cluster are. */

@@ -6,6 +6,7 @@ import { planClusters, planContexts } from "../../clusters/plan-clusters.ts";
 import { StackCluster } from "../../clusters/stack-cluster.ts";
 import type { DevStackConfig } from "../../config.ts";
 import { createManagerStarter, type ManagerOptions } from "./manager.ts";
+import { withStateStores } from "./state-stores.ts";
 import { findPortUser, isPortFree } from "../listen.ts";
 import { openRelay } from "./relay.ts";
 
@@ -20,7 +21,10 @@ export interface StackClustersOptions extends ManagerOptions {
 export async function createClusters(options: StackClustersOptions): Promise<readonly StackCluster[]> {
   const { config, functions = "simulated", dataDir, logger, ...managers } = options;
   const { ambient, env } = managers;
-  const startCluster = await loadStarter(config, functions, env, ambient);
+  const starter = await loadStarter(config, functions, env, ambient);
+  // Existing clusters and real nodes run the images of state stores.
+  const startCluster =
+    config.contexts.length > 0 || config.node ? starter : withStateStores(starter, { ambient, logger });
   const plans =
     config.contexts.length > 0
       ? planContexts(config, path.join(dataDir, "contexts"))

@@ -27,6 +27,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
   managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
     const metrics = cluster.load ?? cluster.metrics;
+    const { storeAddress } = cluster;
     const config = managerConfig(plan, options.env, metrics);
     const { log, meter, context, tracer } = options.observe(
       "oprc-crm",
@@ -44,6 +45,7 @@ export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions)
       context,
       tracer,
       reread: () => config,
+      ...(storeAddress === undefined ? {} : { storeNodeResolver: async (pod) => storeAddress(pod) }),
       ...(metrics === undefined ? {} : { nfrSpeed: NFR_SPEED }),
     });
     return {
@@ -76,6 +78,8 @@ function createSeverable(transport: Transport): { readonly transport: Transport;
 }
 
 const SIMULATED_ODGM_IMAGE = "simulated.local/odgm:1";
+/** The state stores of all clusters run in this process and reach each other. */
+const SIMULATED_NETWORK = "local-stack";
 
 /** Environment settings apply, except those that bind the manager to this cluster. */
 export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], metrics?: ClusterMetrics): CrmConfig {
@@ -85,7 +89,7 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], met
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_CLUSTER_NAME: plan.name,
       ...locationSettings(plan),
-      ...imageSettings(plan),
+      ...imageAndNetworkSettings(plan),
       // Clusters of the stack are for trying out.
       ...(plan.context === undefined
         ? { OPRC_CRM_FEATURES_INVOKE: "true", OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true" }
@@ -102,11 +106,11 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"], met
 }
 
 /** Simulated nodes pull nothing; real nodes of the stack only have the images that were given to them. */
-function imageSettings({ context, runsImages }: ClusterPlan): Readonly<Record<string, string>> {
+function imageAndNetworkSettings({ context, runsImages }: ClusterPlan): Readonly<Record<string, string>> {
   if (context !== undefined) return {};
   return runsImages
     ? { OPRC_CRM_TEMPLATES_WAIT_IMAGE: "none" }
-    : { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE };
+    : { OPRC_CRM_TEMPLATES_ODGM_IMAGE: SIMULATED_ODGM_IMAGE, OPRC_CRM_DATA_PLANE_NETWORK: SIMULATED_NETWORK };
 }
 
 /** The load of a local stack is met and falls within a minute, so windows and cooldowns of enforcement are shorter than in production. */
