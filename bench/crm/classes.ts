@@ -15,7 +15,9 @@ import { BUILTIN_TEMPLATES, chooseAndRender } from "../../apps/class-runtime-man
 
 /** The configuration of a manager with default settings. */
 export const CONFIGURED = configuredFacts(
-  loadConfig(crmConfig, { env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1" } }),
+  loadConfig(crmConfig, {
+    env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1", OPRC_CRM_ODGM_HEALTH: "false" },
+  }),
 );
 
 /** The facts of a cluster without other projects. */

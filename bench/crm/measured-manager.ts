@@ -46,6 +46,7 @@ export async function startManager(
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
+      OPRC_CRM_ODGM_HEALTH: "false",
       LOG_LEVEL: "info",
       ...env,
     },

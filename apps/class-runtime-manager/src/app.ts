@@ -20,7 +20,6 @@ import {
 } from "@oaas/rpc";
 import { openListeners, type Listeners } from "./adapters/listeners.ts";
 import { createHttpEndpoints } from "./adapters/http-endpoints.ts";
-import { createDnsResolver, createOdgmClient, type OdgmResolver } from "./adapters/odgm-client.ts";
 import { createStoreNodes, podAddressResolver } from "./adapters/store-nodes.ts";
 import { createPmReportSink } from "./adapters/pm-report-sink.ts";
 import { watchSecrets, type WatchedSecrets } from "./adapters/secret-files.ts";
@@ -89,8 +88,6 @@ export interface AppPorts extends KubeTransports {
   readonly currentConfig?: () => CrmConfig;
   /** Why the configuration file is not in effect as it is now. */
   readonly configWarnings?: () => readonly string[];
-  /** Resolves the addresses of state stores. Default: cluster DNS. */
-  readonly odgmResolver?: OdgmResolver;
   /** Resolves the addresses of the nodes of state stores. Default: the addresses of their pods. */
   readonly storeNodeResolver?: StoreNodeResolver;
   /** Divides the times of analysis and enforcement that are not settings, for local stacks that someone watches. */
@@ -140,7 +137,9 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   const reporterTask: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
   const enforcerTask: LedTask = { name: "nfr-enforcer", run: async (signal) => measuring?.enforcer.run(signal) };
   const analyzerTask: LedTask = { name: "nfr-analyzer", run: async (signal) => measuring?.analyzer.run(signal) };
-  const crm = createControllers(setup, clients, {
+  const podAddress = podAddressResolver((pod) => crm.pods.ipOf(pod));
+  const resolveNode = ports.storeNodeResolver ?? podAddress;
+  const crm: ClassManager = createControllers(setup, clients, resolveNode, {
     controllers: () => (config.features.createNamespaces ? [createNamespaceLimits(setup, crm, classes)] : []),
     tasks: [reporterTask, enforcerTask, analyzerTask],
   });
@@ -219,6 +218,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
 function createControllers(
   setup: Setup,
   clients: KubeClients,
+  resolveNode: StoreNodeResolver,
   led: Pick<ClassManagerOptions, "controllers" | "tasks">,
 ): ClassManager {
   const { config, ports, namespaces } = setup;
@@ -241,7 +241,7 @@ function createControllers(
     identity,
     concurrency: config.limits.concurrency,
     ...led,
-    ...(config.odgmHealth.enabled ? { odgmHealth: createOdgmHealth(config, ports) } : {}),
+    ...(config.odgmHealth.enabled ? { odgmHealth: createOdgmHealth(config, ports, resolveNode) } : {}),
     ...(config.features.leaderElection ? { election } : {}),
     logger,
     meter,
@@ -257,18 +257,11 @@ function watchedNamespaces({ served }: NamespaceRules): readonly string[] | unde
   return served === "all" ? undefined : served;
 }
 
-function createOdgmHealth({ odgmHealth, k8s }: CrmConfig, ports: AppPorts): OdgmHealth {
-  const { ambient, logger, meter, odgmResolver } = ports;
+function createOdgmHealth({ odgmHealth }: CrmConfig, ports: AppPorts, resolveNode: StoreNodeResolver): OdgmHealth {
+  const { ambient, logger, meter } = ports;
   const { everyMs, timeoutMs } = odgmHealth;
-  const resolve = odgmResolver ?? createDnsResolver(k8s.clusterDomain);
-  return new OdgmHealth({
-    client: createOdgmClient(resolve, ambient.clock, timeoutMs),
-    ambient,
-    logger,
-    meter,
-    everyMs,
-    timeoutMs,
-  });
+  const nodes = createStoreNodes(resolveNode, ambient.clock, timeoutMs);
+  return new OdgmHealth({ nodes, ambient, logger, meter, everyMs, timeoutMs });
 }
 
 function createClasses({ ports, namespaces }: Setup, client: KubeClient, crm: ClassManager): Classes {

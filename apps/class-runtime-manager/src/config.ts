@@ -343,20 +343,19 @@ const variables = {
   odgmHealth: {
     enabled: env("OPRC_CRM_ODGM_HEALTH")
       .bool()
-      .default(false)
-      .defaultIn({ edge: true, full: true })
+      .default(true)
       .doc(
-        "Reads the health of state stores over their gRPC API into the status. Works only inside the cluster. For a store that does not respond, only its workload counts.",
+        "Checks state stores over their gRPC API: each node for its shards, and each partition with one write to a reserved object. A class with state is Running only after such a write was acknowledged. The manager must reach port 8080 of the pods. Without checks only the readiness of pods counts.",
       ),
     everyMs: env("OPRC_CRM_ODGM_HEALTH_INTERVAL_SECS")
       .duration({ bare: "s", min: "1s" })
       .default("30s")
       .fileKey("interval")
-      .doc("Interval between two readings of a state store."),
+      .doc("Interval between two checks of a healthy state store."),
     timeoutMs: env("OPRC_CRM_ODGM_HEALTH_TIMEOUT_SECS")
       .duration({ bare: "s", min: "100ms" })
       .default("2s")
-      .doc("Timeout of one reading."),
+      .doc("Timeout of one request to a node of a state store."),
   },
   place: {
     region: env("OPRC_ENV_REGION").string().optional().doc("Region of this cluster."),

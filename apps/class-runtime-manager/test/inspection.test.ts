@@ -87,6 +87,7 @@ describeOnTarget("inspection of class runtimes", { needs: ["kubectl"] }, () => {
         OPRC_CRM_K8S_NAMESPACE: NAMESPACE,
         OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
         OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
+        OPRC_CRM_ODGM_HEALTH: "false",
         ...env,
       },
     });

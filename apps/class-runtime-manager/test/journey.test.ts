@@ -88,7 +88,7 @@ describeOnTarget("life of a class with kubectl", { needs: ["kubectl"] }, () => {
       expect.arrayContaining([
         expect.objectContaining({ type: "Available", status: "True" }),
         expect.objectContaining({ type: "Degraded", status: "False" }),
-        expect.objectContaining({ type: "OdgmReady", status: "True" }),
+        expect.objectContaining({ type: "OdgmReady", status: "Unknown", reason: "NotChecked" }),
       ]),
     );
     expect(healthy.resource_refs?.every(({ uid }) => uid !== undefined)).toBe(true);

@@ -56,6 +56,7 @@ async function startGrid(grid: { partitions: number; objects: bigint }): Promise
       })),
     }),
     capabilities: async () => ({ stringIds: true }),
+    set: async () => ({}),
   });
   return listenOnePort({
     host: "127.0.0.1",
@@ -121,7 +122,7 @@ describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => 
       metricsText: async () => "",
       context: NOOP_CONTEXT,
       reread: () => config,
-      odgmResolver: async () => [`127.0.0.1:${gridNode.port}`],
+      storeNodeResolver: () => `127.0.0.1:${gridNode.port}`,
     };
     start = () => startApp(config, { ...ports, transport });
     app = await start();
@@ -168,7 +169,7 @@ describeOnTarget("whole manager with fake peers", { needs: ["kubectl"] }, () => 
       "classes",
       "stored",
       "missing shards",
-      ({ odgm_cluster_status: odgm }) => Boolean(odgm?.message?.includes("serves 0 of 2 partitions of order")),
+      ({ odgm_cluster_status: odgm }) => Boolean(odgm?.message?.includes("lacks partition 1 of order")),
     );
     const odgmReady = (conditions: typeof missing.conditions) => conditions?.find(({ type }) => type === "OdgmReady");
     expect(odgmReady(missing.conditions)).toMatchObject({ status: "False" });

@@ -150,6 +150,7 @@ function crmOf(
           OPRC_CRM_CLUSTER_NAME: name,
           OPRC_CRM_FEATURES_ODGM: "true",
           OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
+          OPRC_CRM_ODGM_HEALTH: "false",
           // Without leader election a restarted manager need not wait for the lease of the killed one.
           OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
           ...settings,

@@ -69,7 +69,11 @@ export class ClassCluster implements AsyncDisposable {
       client: this.#managersClient,
       ambient,
       namespaces: undefined,
-      facts: configuredFacts(loadConfig(crmConfig, { env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1" } })),
+      facts: configuredFacts(
+        loadConfig(crmConfig, {
+          env: { OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1", OPRC_CRM_ODGM_HEALTH: "false" },
+        }),
+      ),
       identity: "one-process",
     });
   }

@@ -17,14 +17,18 @@ import {
   type Source,
 } from "@oaas/kube-runtime";
 import type { Logger, Meter, Tracer } from "@oaas/observability";
-import { gridOf, type Grid } from "../odgm-health/grid.ts";
+import { podsFingerprint, type CheckedStore } from "../odgm-health/checked-store.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
-import { OWNER_LABEL } from "../templates/index.ts";
+import { DEPLOYMENT_ID_LABEL } from "../mapping/object-identity.ts";
+import { healthyReading } from "../state-store/assess-store.ts";
+import { probeObjectId } from "../state-store/node-answer.ts";
+import { OWNER_LABEL, ownerLabelValue } from "../templates/index.ts";
 import { crmMetrics } from "../telemetry.ts";
 import { classLogFields } from "./reconcile/log-fields.ts";
 import { classTrace } from "./reconcile/class-trace.ts";
 import type { RouterServices } from "./cluster/cluster-facts.ts";
 import type { PodView } from "./cluster/pod-view.ts";
+import { runningStoreOf } from "./reconcile/restart-store.ts";
 import { OwnWrites } from "./reconcile/own-writes.ts";
 import type { ReconcileDeps } from "./reconcile/reconcile-deps.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
@@ -105,16 +109,27 @@ function registerClasses<T extends KubeObject>(
     environmentOf: (object) => environmentOfClass(object, deps),
     render: (object) => renderDemand(object, deps),
   });
-  odgmHealth?.follow(classKind.name, () => gridsOf(deps));
+  odgmHealth?.follow(classKind.name, () => checkedStores(deps));
 }
 
 /** The state stores of all classes that have one. */
-function gridsOf<T extends KubeObject>({ classKind, informer }: ReconcileDeps<T>): Grid[] {
-  return [...informer.cache.list()].flatMap((object) => {
-    const status = classKind.statusOf(object);
-    if (status?.odgm_cluster_status === undefined) return [];
-    const read = classKind.read(object);
-    return gridOf(object, status, read.ok ? read.value.spec : undefined) ?? [];
+function checkedStores<T extends KubeObject>(deps: ReconcileDeps<T>): CheckedStore[] {
+  const { classKind, informer, pods } = deps;
+  return [...informer.cache.list()].flatMap((object): CheckedStore[] => {
+    const { uid, name, deletionTimestamp } = object.metadata;
+    const store = classKind.statusOf(object)?.odgm_cluster_status;
+    if (store === undefined || deletionTimestamp !== undefined) return [];
+    const key = keyOf(object);
+    return [
+      {
+        uid,
+        key,
+        objectId: probeObjectId(object.metadata.labels?.[DEPLOYMENT_ID_LABEL] ?? name),
+        fingerprint: podsFingerprint(pods.podsOf(key.namespace, ownerLabelValue(name))),
+        read: () => runningStoreOf(object, deps),
+        lastReading: healthyReading(store),
+      },
+    ];
   });
 }
 

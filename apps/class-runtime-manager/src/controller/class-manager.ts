@@ -19,6 +19,7 @@ import { ChildCache } from "./children/child-cache.ts";
 import { DriftLog } from "./children/drift-log.ts";
 import { PodResizer } from "./children/resize-pods.ts";
 import { createClassController, type ClassControllerDeps } from "./class-controller.ts";
+import { writeShardGates } from "./cluster/shard-gates.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster/cluster-facts.ts";
 import { PodView } from "./cluster/pod-view.ts";
 import { ClusterRequirements } from "./cluster/cluster-requirements.ts";
@@ -145,6 +146,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     logger,
     everyMs: options.kindDiscoveryMs ?? 30_000,
   });
+  options.odgmHealth?.writeGatesWith((gates, signal) => writeShardGates(actingClient, gates, signal));
   const quotas = new Quotas(children);
   const templateUsers = new TemplateUsers();
   const revisions = new TemplateRevisions(informers, namespaces);
@@ -164,6 +166,8 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     events,
     facts: (where: string) => facts.read(where),
     odgmReading: (uid: string) => options.odgmHealth?.readingOf(uid),
+    storeReading: (uid: string) => options.odgmHealth?.storeReadingOf(uid),
+    odgmChecks: options.odgmHealth ? ("on" as const) : ("off" as const),
   };
 
   const classDeps: ClassControllerDeps = {

@@ -1,132 +1,315 @@
-import { cancelled, sleep } from "@oaas/foundation";
+import { cancelled, sleep, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
-import { expect, test } from "vitest";
-import type { Grid } from "./grid.ts";
+import { describe, expect, test } from "vitest";
+import type { ShardGate } from "../state-store/shard-gates.ts";
+import { SHARDS_CONDITION, type RunningStore } from "../state-store/running-store.ts";
+import type { StoreNode } from "../state-store/store-nodes.ts";
 import { OdgmHealth } from "./odgm-health.ts";
 
-/** State stores with scripted responses, checked every ten seconds on virtual time. */
-function lab(names: readonly string[]) {
+type Mood = "answers" | "hangs" | "is away" | "has no quorum" | "acknowledges slowly";
+
+/** A node with two partitions. */
+interface Node {
+  mood: Mood;
+  partitions: number[];
+  objects: number;
+  podUid: string;
+}
+
+const INTERVAL_MS = 10_000;
+
+/** Stores of two raft members each with scripted answers, checked every ten seconds on virtual time. */
+function lab(names: readonly string[], { nodesPerStore = 2, elsewhere = [] as number[], isRestored = false } = {}) {
   const ambient = virtualAmbient(3);
   const meter = createRecordingMeter();
-  const requests: string[] = [];
+  const ids = Array.from({ length: nodesPerStore }, (_, index) => index + 1);
+  const stores = new Map(
+    names.map((name) => [
+      name,
+      ids.map((id): Node => ({ mood: "answers", partitions: [0, 1], objects: 0, podUid: `${name}-${id}` })),
+    ]),
+  );
   const woken: string[] = [];
-  const stores = new Map(names.map((name) => [name, { partitions: 1, objects: 0, mood: "answers" }]));
+  const writes: string[] = [];
+  const gates: ShardGate[] = [];
+  let connections = 0;
   let most = 0;
   let underWay = 0;
-  const grids = (): Grid[] =>
-    [...stores.keys()].map((name) => ({
-      uid: name,
-      key: { namespace: "shop", name },
-      service: name,
-      nodesService: name,
-      port: 1,
-      nodes: 1,
-      isShared: false,
-      collections: [{ name: "c", partitions: 1, replicas: 1 }],
-      nodeOfShard: new Map(),
-      lastReading:
-        name === "restored" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
-    }));
+
+  const running = (name: string, nodes: readonly Node[]): RunningStore => ({
+    namespace: "shop",
+    settings: {},
+    settingsCreatedAt: undefined,
+    layout: {
+      partitions: [0, 1].map((partition) => ({
+        collection: "c",
+        partition,
+        shardType: "raft" as const,
+        nodes: [...ids, ...elsewhere],
+      })),
+    },
+    members: nodes.map(({ podUid }, index) => ({
+      nodeId: index + 1,
+      workload: { name, isManaged: true },
+      pod: {
+        key: { namespace: "shop", name: `${name}-${index}` },
+        uid: podUid,
+        isTerminating: false,
+        startedAtMs: 0,
+        isStopped: false,
+        isReady: true,
+        isOutdated: false,
+        object: {
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name },
+          spec: { readinessGates: [{ conditionType: SHARDS_CONDITION }] },
+          status: {
+            conditions: gates.flatMap(({ pod, condition }) => (pod.uid === podUid ? [condition] : [])).slice(-1),
+          },
+        },
+      },
+    })),
+  });
+
+  const answering = async <T>(node: Node, signal: AbortSignal, reply: () => T): Promise<T> => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    try {
+      await sleep(ambient.timers, node.mood === "hangs" ? 60_000 : 10, signal);
+      if (node.mood === "is away") throw unavailable("the state store", "connection refused");
+      return reply();
+    } finally {
+      underWay -= 1;
+    }
+  };
+
+  const openNode = (name: string, index: number): StoreNode => {
+    const node = stores.get(name)?.[index];
+    if (node === undefined) throw new Error(`no node ${name}-${index}`);
+    connections += 1;
+    return {
+      address: `10.0.0.${index + 1}:8080`,
+      shards: (signal) =>
+        answering(node, signal, () =>
+          node.partitions.map((partition) => ({ collection: "c", partition, shard: partition, objects: node.objects })),
+        ),
+      capabilities: async () => ["string_ids"],
+      list: () => Promise.reject(new Error("not used")),
+      get: () => Promise.reject(new Error("not used")),
+      delete: () => Promise.reject(new Error("not used")),
+      set: async ({ partition, id }, _object, signal) => {
+        writes.push(`${name} ${partition} ${id}`);
+        if (node.mood === "acknowledges slowly") await sleep(ambient.timers, 60_000, signal);
+        await answering(node, signal, () => undefined);
+        if (node.mood === "has no quorum") throw unavailable("the state store", "No leader available");
+      },
+      close: () => void (connections -= 1),
+    };
+  };
+
   const health = new OdgmHealth({
     ambient,
     meter,
     logger: NOOP_LOGGER,
-    everyMs: 10_000,
-    timeoutMs: 2_000,
+    everyMs: INTERVAL_MS,
+    timeoutMs: 1_000,
     concurrency: 3,
-    client: {
-      query: async ({ uid }, signal) => {
-        requests.push(uid);
-        underWay += 1;
-        most = Math.max(most, underWay);
-        try {
-          const { mood = "", partitions = 0, objects = 0 } = stores.get(uid) ?? {};
-          await sleep(ambient.timers, mood === "hangs" ? 60_000 : 10, signal);
-          if (mood === "is away") throw new Error("no such host");
-          return [
-            {
-              address: "10.0.0.1:8080",
-              shards: partitions === 0 ? [] : [{ collection: "c", partition: 0, shard: 1, objects }],
-            },
-          ];
-        } finally {
-          underWay -= 1;
-        }
+    nodes: {
+      open: async ({ name }) => {
+        const at = name.lastIndexOf("-");
+        return openNode(name.slice(0, at), Number(name.slice(at + 1)));
       },
     },
   });
-  health.follow("class-runtime", grids);
+  health.writeGatesWith(async (changed) => void gates.push(...changed));
+  health.follow("class-runtime", () =>
+    [...stores].map(([name, nodes]) => ({
+      uid: name,
+      key: { namespace: "shop", name },
+      objectId: `oaas.health.${name}`,
+      fingerprint: nodes.map(({ podUid }) => podUid).join(),
+      read: () => running(name, nodes),
+      lastReading: isRestored ? { healthy: true, checkedAt: "before", details: { writable: true } } : undefined,
+    })),
+  );
   health.source("class-runtime")(({ name }) => woken.push(name));
   const term = new AbortController();
-  const over = health.run(term.signal);
-  const rounds = (count: number): Promise<void> => ambient.time.advance(count * 10_000 + count * 3_000);
-  const end = async (): Promise<void> => {
-    term.abort(cancelled());
-    await over;
+  const start = () => {
+    const over = health.run(term.signal);
+    return async (): Promise<void> => {
+      term.abort(cancelled());
+      await over;
+    };
   };
-  const store = (name: string) => stores.get(name) as { partitions: number; objects: number; mood: string };
-  return { health, requests, woken, stores, store, rounds, end, meter, most: () => most };
+  const node = (name: string, id: number): Node => {
+    const found = stores.get(name)?.[id - 1];
+    if (found === undefined) throw new Error(`no node ${id} of ${name}`);
+    return found;
+  };
+  const pass = (ms: number): Promise<void> => ambient.time.advance(ms);
+  const open = () => connections;
+  return { health, start, node, stores, pass, woken, writes, gates, meter, most: () => most, open };
 }
 
-test("enqueues a class when its reading changes, but not for object counts", async () => {
-  const { health, woken, store, rounds, end } = lab(["a"]);
-  expect(health.readingOf("a")).toBeUndefined();
-  await rounds(1);
-  expect(health.readingOf("a")?.healthy).toBe(true);
-  expect(woken).toEqual(["a"]);
-  store("a").objects = 500;
-  await rounds(2);
-  expect(woken).toEqual(["a"]);
-  expect(health.readingOf("a")?.details?.collections_status?.[0]?.total_objects).toBe(500);
-  store("a").partitions = 0;
-  await rounds(1);
-  expect(health.readingOf("a")).toMatchObject({ healthy: false, message: "serves 0 of 1 partitions of c" });
-  expect(woken).toEqual(["a", "a"]);
-  await end();
-});
-
-test.each(["is away", "hangs"])(
-  "keeps the last answer of a store that %s for a while, then reports unknown, and polls it less often",
-  async (mood) => {
-    const { health, requests, woken, store, rounds, end, meter } = lab(["a"]);
-    await rounds(1);
-    store("a").mood = mood;
-    await rounds(2);
-    expect(health.readingOf("a")?.healthy).toBe(true);
-    await rounds(3);
+describe("a state store is healthy only while it can be written", () => {
+  test("is unknown until every partition acknowledged a write", async () => {
+    const { health, start, pass, woken, writes } = lab(["a"]);
+    const stop = start();
     expect(health.readingOf("a")).toBeUndefined();
-    expect(woken).toEqual(["a", "a"]);
-    const before = requests.length;
-    await rounds(60);
-    expect(requests.length - before).toBeLessThan(15);
-    store("a").mood = "answers";
-    await rounds(17);
-    expect(health.readingOf("a")?.healthy).toBe(true);
-    expect(meter.value("crm_odgm_readings_total", { outcome: "unhealthy" })).toBe(0);
-    await end();
-  },
-);
+    await pass(500);
+    expect(health.readingOf("a")).toMatchObject({ healthy: true, details: { writable: true } });
+    expect(writes).toEqual(["a 0 oaas.health.a", "a 1 oaas.health.a"]);
+    expect(woken).toEqual(["a"]);
+    await stop();
+  });
 
-test("uses the reading of the status before the first check", async () => {
-  const { health, rounds, end } = lab(["restored"]);
-  expect(health.readingOf("restored")?.checkedAt).toBe("before");
-  await rounds(1);
-  expect(health.readingOf("restored")?.checkedAt).not.toBe("before");
-  await end();
+  test("writes once per partition and interval, and wakes no class while nothing changes", async () => {
+    const { start, pass, node, woken, writes, gates, health, open } = lab(["a"]);
+    const stop = start();
+    await pass(500);
+    const [writesBefore, gatesBefore] = [writes.length, gates.length];
+    for (const id of [1, 2]) node("a", id).objects = 500;
+    await pass(5 * INTERVAL_MS + 5_000);
+    expect(writes.length - writesBefore).toBe(2 * 5);
+    expect(gates.length).toBe(gatesBefore);
+    expect(woken).toEqual(["a"]);
+    expect(health.readingOf("a")?.details?.collections_status?.[0]?.total_objects).toBe(2 * 499);
+    expect(open()).toBe(0);
+    await stop();
+  });
+
+  test.each<{ mood: Mood; reason: string; message: string }>([
+    { mood: "has no quorum", reason: "NoQuorum", message: "partition 0 of c acknowledges no writes" },
+    { mood: "acknowledges slowly", reason: "NoQuorum", message: "partition 0 of c acknowledges no writes" },
+    { mood: "is away", reason: "StoreUnreachable", message: "node 2 does not answer" },
+    { mood: "hangs", reason: "StoreUnreachable", message: "node 2 does not answer" },
+  ])("reports $reason after one interval when every node $mood", async ({ mood, reason, message }) => {
+    const { health, start, pass, node, woken } = lab(["a"]);
+    const stop = start();
+    await pass(500);
+    for (const id of [1, 2]) node("a", id).mood = mood;
+    await pass(INTERVAL_MS + 5_000);
+    expect(health.readingOf("a")).toMatchObject({ healthy: false, reason });
+    expect(health.readingOf("a")?.message).toContain(message);
+    expect(woken.length).toBeGreaterThan(1);
+    for (const id of [1, 2]) node("a", id).mood = "answers";
+    await pass(17 * INTERVAL_MS);
+    expect(health.readingOf("a")?.healthy).toBe(true);
+    await stop();
+  });
+
+  test("is unreachable when a node does not answer although every write is acknowledged", async () => {
+    const { health, start, pass, node } = lab(["a"]);
+    node("a", 2).mood = "is away";
+    const stop = start();
+    await pass(2_000);
+    expect(health.readingOf("a")).toMatchObject({
+      healthy: false,
+      reason: "StoreUnreachable",
+      message: "node 2 does not answer",
+      details: { writable: true },
+    });
+    await stop();
+  });
+
+  test.each([
+    { why: "alone", elsewhere: [] },
+    { why: "with members in other clusters", elsewhere: [8, 9] },
+  ])("names the node and the partition of a missing shard, $why", async ({ elsewhere }) => {
+    const { health, start, pass, node, gates } = lab(["a"], { elsewhere });
+    node("a", 2).partitions = [1];
+    const stop = start();
+    await pass(500);
+    expect(health.readingOf("a")).toMatchObject({
+      healthy: false,
+      reason: "ShardMissing",
+      message: "node 2 lacks partition 0 of c",
+      details: { writable: true, missing_shards: [{ node_id: 2, collection: "c", partition: 0 }] },
+    });
+    expect(gates.map(({ pod, condition }) => [pod.uid, condition.status])).toEqual([
+      ["a-1", "True"],
+      ["a-2", "False"],
+    ]);
+    await stop();
+  });
+
+  test("is not writable when no node has a partition", async () => {
+    const { health, start, pass, node } = lab(["a"]);
+    for (const id of [1, 2]) node("a", id).partitions = [1];
+    const stop = start();
+    await pass(500);
+    expect(health.readingOf("a")?.details?.writable).toBe(false);
+    await stop();
+  });
 });
 
-test("limits concurrency; a hanging state store does not block others; removed ones are forgotten", async () => {
+test("checks a store at once when its pods change, and opens the gate of a node when it has its shards", async () => {
+  const { health, start, pass, node, gates } = lab(["a"]);
+  const stop = start();
+  await pass(500);
+  Object.assign(node("a", 2), { podUid: "successor", partitions: [] });
+  await pass(1_500);
+  expect(health.readingOf("a")?.reason).toBe("ShardMissing");
+  node("a", 2).partitions = [0, 1];
+  await pass(4_000);
+  expect(health.readingOf("a")?.healthy).toBe(true);
+  expect(gates.slice(2).map(({ pod, condition }) => [pod.uid, condition.status])).toEqual([
+    ["successor", "False"],
+    ["successor", "True"],
+  ]);
+  await stop();
+});
+
+test("counts consecutive readings of the same pod without a shard", async () => {
+  const { health, start, pass, node } = lab(["a"]);
+  node("a", 2).partitions = [0];
+  const stop = start();
+  await pass(500);
+  expect(health.storeReadingOf("a")?.missingReadings.get(2)).toBe(1);
+  await pass(3_000);
+  expect(health.storeReadingOf("a")?.missingReadings.get(2)).toBe(2);
+  node("a", 2).podUid = "successor";
+  await pass(1_500);
+  expect(health.storeReadingOf("a")?.missingReadings.get(2)).toBe(1);
+  await stop();
+});
+
+test("asks a store that no node answers for less and less often", async () => {
+  const { health, start, pass, node, writes, meter } = lab(["a"], { nodesPerStore: 1 });
+  node("a", 1).mood = "is away";
+  const stop = start();
+  await pass(60 * INTERVAL_MS);
+  expect(meter.value("crm_odgm_readings_total", { outcome: "unknown" })).toBeLessThan(15);
+  expect(writes).toEqual([]);
+  node("a", 1).mood = "answers";
+  await pass(17 * INTERVAL_MS);
+  expect(health.readingOf("a")?.healthy).toBe(true);
+  await stop();
+});
+
+test("uses a healthy reading of the status before the first check", async () => {
+  const { health, start, pass } = lab(["a"], { isRestored: true });
+  const stop = start();
+  expect(health.readingOf("a")?.checkedAt).toBe("before");
+  await pass(500);
+  expect(health.readingOf("a")?.checkedAt).not.toBe("before");
+  await stop();
+});
+
+test("limits concurrency; a hanging store does not block others; removed ones are forgotten", async () => {
   const names = Array.from({ length: 20 }, (_, n) => `s${n}`);
-  const { health, store, stores, rounds, end, most } = lab(names);
-  store("s0").mood = "hangs";
-  store("s1").mood = "hangs";
-  await rounds(1);
+  const { health, start, pass, node, stores, most } = lab(names, { nodesPerStore: 1 });
+  node("s0", 1).mood = "hangs";
+  node("s1", 1).mood = "hangs";
+  const stop = start();
+  await pass(INTERVAL_MS);
   expect(names.slice(2).every((name) => health.readingOf(name)?.healthy)).toBe(true);
-  expect(most()).toBe(3);
+  expect(most()).toBeLessThanOrEqual(3 * 2);
   stores.delete("s5");
-  await rounds(1);
+  await pass(INTERVAL_MS);
   expect(health.readingOf("s5")).toBeUndefined();
-  await end();
+  await stop();
 });

@@ -2,25 +2,27 @@ import { Fault, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import { PRIORITY, type Enqueue, type LedTask, type Source } from "@oaas/kube-runtime";
 import type { Logger, Meter } from "@oaas/observability";
 import type { OdgmReading } from "../lifecycle/observation/observation.ts";
-import type { Grid } from "./grid.ts";
-import { assessAnswers, isSameReading, type NodeAnswer } from "./judge.ts";
+import { assessStore, isSameReading, type StoreAnswers } from "../state-store/assess-store.ts";
+import { changedGates, type ShardGate } from "../state-store/shard-gates.ts";
+import type { NodeAnswer } from "../state-store/node-answer.ts";
+import type { StoreReading } from "../state-store/decide-restart.ts";
+import { partitionKey } from "../state-store/store-layout.ts";
+import type { RunningStore } from "../state-store/running-store.ts";
+import type { StoreNodes } from "../state-store/store-nodes.ts";
+import type { CheckedStore } from "./checked-store.ts";
+import { readNodes } from "./read-nodes.ts";
 
-/**
- * Queries the nodes of a state store. Nodes that do not respond before the signal aborts are left out; it throws only
- * when no node can be found.
- */
-export interface OdgmClient {
-  query(grid: Grid, signal: AbortSignal): Promise<readonly NodeAnswer[]>;
-}
+/** Sets conditions of pods. Rejects when a pod could not be written; pods that are gone are left out. */
+export type GateWriter = (gates: readonly ShardGate[], signal: AbortSignal) => Promise<void>;
 
 export interface OdgmHealthOptions {
-  readonly client: OdgmClient;
+  readonly nodes: StoreNodes;
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly meter: Meter;
-  /** Interval between checks of a state store. */
+  /** Interval between checks of a store. */
   readonly everyMs: number;
-  /** Time limit for one state store. */
+  /** Time limit for one request. */
   readonly timeoutMs: number;
   /** Concurrent checks. Default: 8. */
   readonly concurrency?: number;
@@ -28,29 +30,39 @@ export interface OdgmHealthOptions {
 
 interface Known {
   readonly reading: OdgmReading | undefined;
-  /** Consecutive rounds without a response. */
-  readonly silent: number;
+  readonly store: StoreReading | undefined;
+  /** Partitions that hold the reserved object, by key. */
+  readonly probed: ReadonlySet<string>;
+  readonly fingerprint: string;
+  readonly dueAtMs: number;
+  /** Consecutive checks that were not healthy. */
+  readonly failures: number;
 }
 
-/** Rounds without a response after which the last reading expires. */
-const MAX_SILENT_ROUNDS = 3;
-/** Maximum of rounds between checks of a state store that does not respond. */
-const MAX_ROUNDS_BETWEEN_CHECKS = 16;
+/** Time between looks at which stores are due, and before an unhealthy store is checked again. */
+const TICK_MS = 1_000;
+/** Maximum of intervals between checks of a store that no node answers for. */
+const MAX_SILENT_INTERVALS = 16;
+/** Requests of one check that may follow each other: shards, writes, and the writes again. */
+const REQUESTS_PER_CHECK = 4;
 
 /**
- * Checks the health of state stores, independent of reconciles, while this process is the leader.
+ * Checks the health of state stores, independent of reconciles, while this process is the leader: the shards of each
+ * node, and one acknowledged write per partition.
  *
- * *Guarantees*: a class is reconciled only when the reading of its state store changes; a state store that does not
- * respond is unknown, and its last reading expires after some rounds; at most `concurrency` checks run at once, each
- * with a time limit.
+ * *Guarantees*: a reading is healthy only if every partition acknowledged a write in the last check; a class is
+ * reconciled only when the reading of its store changes; a store whose pods change or that is unhealthy is checked
+ * sooner; at most `concurrency` checks run at once, each with a time limit; conditions of pods are written only when
+ * they change.
  */
 export class OdgmHealth implements LedTask {
   readonly name = "odgm-health";
   readonly #options: OdgmHealthOptions;
   readonly #known = new Map<string, Known>();
-  readonly #grids: { readonly kind: string; readonly list: () => Iterable<Grid> }[] = [];
+  readonly #stores: { readonly kind: string; readonly list: () => Iterable<CheckedStore> }[] = [];
   readonly #listeners = new Map<string, Set<Enqueue>>();
   readonly #readings;
+  #writeGates: GateWriter = async () => undefined;
 
   constructor(options: OdgmHealthOptions) {
     this.#options = options;
@@ -62,9 +74,14 @@ export class OdgmHealth implements LedTask {
     });
   }
 
-  /** Also checks these state stores; their classes are objects of that kind. */
-  follow(kind: string, list: () => Iterable<Grid>): void {
-    this.#grids.push({ kind, list });
+  /** Also checks these stores; their classes are objects of that kind. */
+  follow(kind: string, list: () => Iterable<CheckedStore>): void {
+    this.#stores.push({ kind, list });
+  }
+
+  /** Sets how conditions of pods are written. */
+  writeGatesWith(writer: GateWriter): void {
+    this.#writeGates = writer;
   }
 
   /** Enqueues the classes of that kind whose reading changes. */
@@ -81,59 +98,130 @@ export class OdgmHealth implements LedTask {
     return this.#known.get(uid)?.reading;
   }
 
+  /** What the nodes answered in this term of leadership; undefined before. */
+  storeReadingOf(uid: string): StoreReading | undefined {
+    return this.#known.get(uid)?.store;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { ambient, everyMs } = this.#options;
-    this.#rememberTold();
-    for (let round = 0; !signal.aborted; round += 1) {
-      await sleep(ambient.timers, everyMs, signal).catch(() => undefined);
-      await this.#round(round, signal);
+    this.#restoreReadings();
+    while (!signal.aborted) {
+      await this.#checkDue(signal);
+      await sleep(ambient.timers, Math.min(TICK_MS, everyMs), signal).catch(() => undefined);
     }
   }
 
   /**
-   * A leader starts with the readings in the statuses, which another process may have written. This must happen before
-   * the first reconcile.
+   * A leader starts with the healthy readings in the statuses, which another process may have written. This must happen
+   * before the first reconcile.
    */
-  #rememberTold(): void {
+  #restoreReadings(): void {
     this.#known.clear();
-    for (const { list } of this.#grids) {
+    for (const { list } of this.#stores)
       for (const { uid, lastReading } of list())
-        if (lastReading) this.#known.set(uid, { reading: lastReading, silent: 0 });
-    }
+        if (lastReading) this.#known.set(uid, { ...NOTHING_KNOWN, reading: lastReading });
   }
 
-  async #round(round: number, signal: AbortSignal): Promise<void> {
-    const all = this.#grids.flatMap(({ kind, list }) => [...list()].map((grid) => ({ kind, grid })));
-    const current = new Set(all.map(({ grid }) => grid.uid));
+  async #checkDue(signal: AbortSignal): Promise<void> {
+    const all = this.#stores.flatMap(({ kind, list }) => [...list()].map((store) => ({ kind, store })));
+    const current = new Set(all.map(({ store }) => store.uid));
     for (const uid of this.#known.keys()) if (!current.has(uid)) this.#known.delete(uid);
-    const due = all.filter(({ grid }) => round % restOf(this.#known.get(grid.uid)) === 0).values();
-    const worker = async (): Promise<void> => {
-      for (const { kind, grid } of due) if (!signal.aborted) await this.#read(kind, grid, signal);
+    const now = this.#options.ambient.clock.monotonic();
+    const due = all
+      .filter(({ store }) => {
+        const known = this.#known.get(store.uid);
+        return known === undefined || known.dueAtMs <= now || known.fingerprint !== store.fingerprint;
+      })
+      .values();
+    const checkQueued = async (): Promise<void> => {
+      for (const { kind, store } of due) if (!signal.aborted) await this.#check(kind, store, signal);
     };
-    await Promise.all(Array.from({ length: this.#options.concurrency ?? 8 }, worker));
+    await Promise.all(Array.from({ length: this.#options.concurrency ?? 8 }, checkQueued));
   }
 
-  async #read(kind: string, grid: Grid, signal: AbortSignal): Promise<void> {
-    const { client, ambient, logger, timeoutMs } = this.#options;
-    using deadline = startDeadline(ambient, timeoutMs, signal);
-    const answers = await client.query(grid, deadline.signal).catch((thrown: unknown) => {
-      logger.debug("a state store could not be asked", { ...grid.key, fault: Fault.from(thrown) });
-      return [];
-    });
+  async #check(kind: string, store: CheckedStore, signal: AbortSignal): Promise<void> {
+    const { ambient, logger } = this.#options;
+    const running = store.read();
+    const before = this.#known.get(store.uid) ?? NOTHING_KNOWN;
+    const found = running && (await this.#ask(running, store, signal));
     if (signal.aborted) return;
-    const before = this.#known.get(grid.uid);
-    const reading = assessAnswers(grid, answers, ambient.clock.now());
-    this.#readings.add(1, { outcome: reading === undefined ? "unknown" : reading.healthy ? "healthy" : "unhealthy" });
-    const silent = reading === undefined ? (before?.silent ?? 0) + 1 : 0;
-    const counts = reading ?? (silent <= MAX_SILENT_ROUNDS ? before?.reading : undefined);
-    this.#known.set(grid.uid, { reading: counts, silent });
-    if (isSameReading(before?.reading, counts)) return;
-    for (const enqueue of this.#listeners.get(kind) ?? []) enqueue(grid.key, { priority: PRIORITY.low });
+    const probed = new Set([...before.probed, ...acknowledgedKeys(found)]);
+    const counted = found && { ...found, answers: found.answers.map((answer) => withoutReserved(answer, probed)) };
+    const assessed = running && counted && assessStore(running, counted, before.store, ambient.clock.now());
+    const reading = assessed?.reading;
+    const isSilent = assessed === undefined || assessed.store.answers.length === 0;
+    this.#readings.add(1, { outcome: isSilent ? "unknown" : reading?.healthy ? "healthy" : "unhealthy" });
+    const failures = reading?.healthy === true ? 0 : before.failures + 1;
+    this.#known.set(store.uid, {
+      reading,
+      store: assessed?.store,
+      probed,
+      fingerprint: store.fingerprint,
+      failures,
+      dueAtMs: ambient.clock.monotonic() + this.#delayAfter(failures, isSilent),
+    });
+    if (running && counted) await this.#openGates(running, counted.answers, signal, logger);
+    if (!isSameReading(before.reading, reading) || isProgress(before.store, assessed?.store))
+      for (const enqueue of this.#listeners.get(kind) ?? []) enqueue(store.key, { priority: PRIORITY.low });
+  }
+
+  async #ask(running: RunningStore, store: CheckedStore, signal: AbortSignal): Promise<StoreAnswers> {
+    const { nodes, ambient, logger, timeoutMs } = this.#options;
+    using deadline = startDeadline(ambient, timeoutMs * REQUESTS_PER_CHECK, signal);
+    return readNodes(running, store.objectId, { nodes, ambient, logger, timeoutMs }, deadline.signal);
+  }
+
+  /** An unhealthy store is checked sooner, but less and less often; one that no node answers for ever more rarely. */
+  #delayAfter(failures: number, isSilent: boolean): number {
+    const { everyMs } = this.#options;
+    if (failures === 0) return everyMs;
+    return Math.min(TICK_MS * 2 ** Math.min(failures, 20), everyMs * (isSilent ? MAX_SILENT_INTERVALS : 1));
+  }
+
+  async #openGates(
+    running: RunningStore,
+    answers: readonly NodeAnswer[],
+    signal: AbortSignal,
+    logger: Logger,
+  ): Promise<void> {
+    const gates = changedGates(running, answers, this.#options.ambient.clock.now());
+    if (gates.length === 0) return;
+    using deadline = startDeadline(this.#options.ambient, this.#options.timeoutMs * REQUESTS_PER_CHECK, signal);
+    await this.#writeGates(gates, deadline.signal).catch((thrown: unknown) => {
+      // The next check tries again.
+      if (!signal.aborted) logger.warn("write shards condition of pod failed", { fault: Fault.from(thrown) });
+    });
   }
 }
 
-/** State stores that respond are checked every round; the longer one is silent, the more rounds are skipped. */
-function restOf(known: Known | undefined): number {
-  if (known === undefined || known.silent <= MAX_SILENT_ROUNDS) return 1;
-  return Math.min(MAX_ROUNDS_BETWEEN_CHECKS, 2 ** (known.silent - MAX_SILENT_ROUNDS));
+const NOTHING_KNOWN: Known = {
+  reading: undefined,
+  store: undefined,
+  probed: new Set(),
+  fingerprint: "",
+  dueAtMs: 0,
+  failures: 0,
+};
+
+function acknowledgedKeys(found: StoreAnswers | undefined): readonly string[] {
+  return [...(found?.acknowledged ?? [])].filter(([, isAcknowledged]) => isAcknowledged).map(([key]) => key);
+}
+
+/** The reserved object does not count. */
+function withoutReserved(answer: NodeAnswer, probed: ReadonlySet<string>): NodeAnswer {
+  const shards = answer.shards.map((shard) =>
+    probed.has(partitionKey(shard)) ? { ...shard, objects: Math.max(0, shard.objects - 1) } : shard,
+  );
+  return { ...answer, shards };
+}
+
+/** Whether a restart may be decided otherwise although the reading for the status is equal. */
+function isProgress(before: StoreReading | undefined, after: StoreReading | undefined): boolean {
+  const relevant = (reading: StoreReading | undefined): string =>
+    JSON.stringify([
+      reading?.answers.map(({ podUid }) => podUid).toSorted() ?? null,
+      [...(reading?.missingReadings ?? [])].map(([id, readings]) => [id, Math.min(readings, 2)]),
+    ]);
+  return relevant(before) !== relevant(after);
 }

@@ -16,7 +16,7 @@ const layout = (shardType: ShardType, ...nodes: number[][]): StoreLayout => ({
 
 const member = (nodeId: number, pod: Partial<MemberPod> = {}): StoreMember => ({
   nodeId,
-  workload: { kind: "StatefulSet", name: "s" },
+  workload: { name: "s", isManaged: true },
   pod: {
     key: { namespace: "n", name: `s-${nodeId}` },
     uid: `pod-${nodeId}`,
@@ -24,6 +24,7 @@ const member = (nodeId: number, pod: Partial<MemberPod> = {}): StoreMember => ({
     startedAtMs: OLD,
     isStopped: false,
     isOutdated: false,
+    isReady: true,
     object: { apiVersion: "v1", kind: "Pod", metadata: { name: `s-${nodeId}` } },
     ...pod,
   },
@@ -63,6 +64,7 @@ const lacks = (nodeId: number, partition: number, readings = 2): StoreReading =>
 const input = (over: Partial<RestartInput> = {}): RestartInput => ({
   nowMs: NOW,
   allowRestart: false,
+  isChecked: true,
   layout: layout("raft", ...THREE),
   members: [member(1), member(2), member(3)],
   reading: COMPLETE,
@@ -220,6 +222,22 @@ const CASES: readonly Case[] = [
     want: { kind: "none" },
   },
 
+  {
+    why: "without checks nothing proves that objects are kept",
+    with: { isChecked: false, reading: undefined, members: allOutdated },
+    want: { kind: "refuse", message: expect.stringContaining("OPRC_CRM_ODGM_HEALTH") },
+  },
+  {
+    why: "without checks the readiness of pods counts",
+    with: {
+      isChecked: false,
+      allowRestart: true,
+      reading: undefined,
+      members: [member(1, { isReady: false, startedAtMs: NOW }), member(2, outdated), member(3)],
+    },
+    want: { kind: "wait", message: expect.stringContaining("node 1 is not ready") },
+  },
+
   // Changed settings.
   {
     why: "settings wait for the next restart",
@@ -242,7 +260,7 @@ const CASES: readonly Case[] = [
   },
   {
     why: "a Deployment of an earlier version has them in its pod template",
-    with: { settingsChangedAtMs: NOW, members: [{ ...member(1), workload: { kind: "Deployment", name: "d" } }] },
+    with: { settingsChangedAtMs: NOW, members: [{ ...member(1), workload: { name: "d", isManaged: false } }] },
     want: { kind: "none" },
   },
   {

@@ -27,6 +27,8 @@ export interface RestartInput {
   readonly nowMs: number;
   /** `odgm_config.allow_restart`. */
   readonly allowRestart: boolean;
+  /** Whether nodes are asked for their shards, and written to. */
+  readonly isChecked: boolean;
   readonly layout: StoreLayout;
   /** The members in this cluster. */
   readonly members: readonly StoreMember[];
@@ -119,13 +121,14 @@ function restartNeeds(input: RestartInput): readonly Need[] {
 function rolloutNeeds({ members, settingsChangedAtMs }: RestartInput): readonly Need[] {
   const running = members.filter(isRunning);
   const outdated = running.filter(({ pod }) => pod.isOutdated);
-  // Nodes of a Deployment have their settings in the pod template.
+  // Nodes of other workloads have their settings in the pod template.
   const earlier = running.filter(
     ({ pod, workload }) =>
       !pod.isOutdated &&
-      workload.kind === "StatefulSet" &&
+      workload.isManaged &&
       settingsChangedAtMs !== undefined &&
-      (pod.startedAtMs ?? 0) < settingsChangedAtMs,
+      // Kubernetes drops fractions of seconds.
+      (pod.startedAtMs ?? 0) + 999 < settingsChangedAtMs,
   );
   return [
     ...outdated.map((member): Need => ({ member, reason: "TemplateChanged" })),
@@ -143,6 +146,11 @@ function decideRollout(needs: readonly Need[], input: RestartInput): RestartDeci
     const message =
       "Changed routes, log filter or peers apply when the nodes restart the next time. Set odgm.allow_restart to restart them now.";
     return { kind: "pending", reason, message, nodes };
+  }
+  if (!input.isChecked && !input.allowRestart) {
+    const message =
+      "Whether all objects are kept is not known, since the class runtime manager runs with OPRC_CRM_ODGM_HEALTH=false. Set odgm.allow_restart to restart anyway.";
+    return { kind: "refuse", reason, message, nodes };
   }
   const [loss] = input.allowRestart ? [] : due.flatMap(({ member }) => lossesOf(member, input.layout));
   if (loss !== undefined) {
@@ -163,9 +171,11 @@ function mayGoOnIncomplete({ allowRestart, members, nowMs }: RestartInput): bool
 }
 
 /** Why members of this cluster are not all back; undefined when they are. */
-function incompleteness({ members, layout, reading }: RestartInput): string | undefined {
+function incompleteness({ members, layout, reading, isChecked }: RestartInput): string | undefined {
   const absent = members.find((member) => !isRunning(member));
   if (absent !== undefined) return `node ${absent.nodeId} is not running`;
+  const unready = members.find(({ pod }) => pod?.isReady !== true);
+  if (!isChecked) return unready && `node ${unready.nodeId} is not ready`;
   if (reading === undefined) return "the nodes did not answer yet";
   for (const { nodeId, pod } of members) {
     const answer = answerOf(nodeId, pod, reading);

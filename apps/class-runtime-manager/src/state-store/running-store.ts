@@ -11,6 +11,7 @@ export interface MemberPod {
   readonly startedAtMs: number | undefined;
   /** Whether its container is known not to run, so that it holds nothing. */
   readonly isStopped: boolean;
+  readonly isReady: boolean;
   /** Whether a newer pod template exists; false while that is unknown. */
   readonly isOutdated: boolean;
   readonly object: Pod;
@@ -19,8 +20,11 @@ export interface MemberPod {
 /** A node of a state store in this cluster. */
 export interface StoreMember {
   readonly nodeId: number;
-  /** Kind and name of the workload that runs it. */
-  readonly workload: { readonly kind: string; readonly name: string };
+  readonly workload: {
+    readonly name: string;
+    /** Whether the manager restarts its pods; earlier versions left that to Kubernetes. */
+    readonly isManaged: boolean;
+  };
   /** Undefined while the workload creates it. */
   readonly pod: MemberPod | undefined;
 }
@@ -103,7 +107,7 @@ function membersOf(workload: StoreWorkload, pods: readonly Pod[]): StoreMember[]
   return Array.from({ length: spec.replicas ?? 1 }, (_, index) => {
     const nodeId = Number(template.replace(POD_INDEX, String(index)));
     const pod = kind === "StatefulSet" ? podNamed(`${name}-${index}`, pods) : podOfDeployment(workload, pods);
-    return { nodeId, workload: { kind, name }, pod: pod && memberPod(pod, workload) };
+    return { nodeId, workload: { name, isManaged: isManaged(workload) }, pod: pod && memberPod(pod, workload) };
   }).filter(({ nodeId }) => Number.isSafeInteger(nodeId));
 }
 
@@ -128,6 +132,7 @@ function memberPod(pod: Pod, workload: StoreWorkload): MemberPod {
     isTerminating: isBeingDeleted(pod),
     startedAtMs: startedAtMs(pod),
     isStopped: isStopped(pod),
+    isReady: conditionIn(pod.status?.conditions, "Ready")?.status === "True",
     isOutdated: isOutdated(pod, workload),
     object: pod,
   };
@@ -147,11 +152,15 @@ function isStopped({ status }: Pod): boolean {
   return state !== undefined && state.running === undefined && (state.waiting ?? state.terminated) !== undefined;
 }
 
-function isOutdated(pod: Pod, { kind, metadata, status }: StoreWorkload): boolean {
+function isManaged({ kind, spec }: StoreWorkload): boolean {
+  return kind === "StatefulSet" && spec.updateStrategy?.type === "OnDelete";
+}
+
+function isOutdated(pod: Pod, workload: StoreWorkload): boolean {
+  const { metadata, status } = workload;
   const revision = status?.updateRevision;
   const own = pod.metadata.labels?.["controller-revision-hash"];
-  // A Deployment replaces its pods itself.
-  if (kind !== "StatefulSet" || revision === undefined || own === undefined) return false;
+  if (!isManaged(workload) || revision === undefined || own === undefined) return false;
   // Until the StatefulSet observed its newest template, the revision is that of the previous one.
   if ((status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return false;
   return own !== revision;

@@ -14,7 +14,7 @@ export interface StoreLayout {
   readonly partitions: readonly AssignedPartition[];
 }
 
-/** Key of the collections in the ConfigMap of a state store. */
+/** Key of the ConfigMap with the collections, in the format of `ODGM_COLLECTION`. */
 export const COLLECTIONS_KEY = "collections.json";
 
 interface CollectionJson {

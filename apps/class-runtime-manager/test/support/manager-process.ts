@@ -43,6 +43,8 @@ export async function startManagerProcess(
       HTTP_PORT: "0",
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
       OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
+      // No store runs behind the pods.
+      OPRC_CRM_ODGM_HEALTH: "false",
       LOG_LEVEL: "info",
       ...env,
     },

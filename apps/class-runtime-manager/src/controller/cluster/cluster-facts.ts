@@ -26,6 +26,7 @@ export function configuredFacts(config: CrmConfig, podNamespace?: string): Confi
       ...(templates.odgmPullPolicy === undefined ? {} : { pullPolicy: templates.odgmPullPolicy }),
       extraEnv: templates.odgmExtraEnv,
       keepsObjectsOnVolumes: config.odgmPersistence,
+      gatesReadiness: config.odgmHealth.enabled,
     },
     telemetry: { enabled: otel.enabled, endpoint: otel.endpoint },
     monitors: {

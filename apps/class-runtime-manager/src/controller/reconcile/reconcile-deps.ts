@@ -2,6 +2,7 @@ import type { Clock } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import type { EventRecorder, InformerView, KubeClient } from "@oaas/kube-runtime";
 import type { OdgmReading } from "../../lifecycle/observation/observation.ts";
+import type { StoreReading } from "../../state-store/decide-restart.ts";
 import type { ClusterFacts } from "../../templates/index.ts";
 import type { ChildApplier } from "../children/apply-children.ts";
 import type { ChildCache } from "../children/child-cache.ts";
@@ -43,4 +44,8 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly facts: (namespace: string) => ClusterFacts;
   /** The last health reading of the state store of the class with this uid, if any. */
   readonly odgmReading: (uid: string) => OdgmReading | undefined;
+  /** What the nodes of that state store answered, if this process asked them. */
+  readonly storeReading: (uid: string) => StoreReading | undefined;
+  /** Whether state stores are checked. */
+  readonly odgmChecks: "on" | "off";
 }

@@ -17,6 +17,7 @@ import { resolveNameConflicts } from "../children/knative-names.ts";
 import { scaleRevisions } from "../children/revision-scale.ts";
 import { ownerLabelValue, type WorkloadRef } from "../../templates/index.ts";
 import { findStrayChildren, type KnownChildren } from "../children/stray-children.ts";
+import { restartStore, type StoreRestart } from "./restart-store.ts";
 import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
 /**
@@ -48,13 +49,18 @@ export async function reconcile<T extends KubeObject>(
   if (outcome.written > 0 && problems.length === 0 && mayDeferStatus(current, deps.deferredStatus))
     return checkAgain(1, STATUS_DEFERRED);
   const missingReferences = await findMissingReferences(current, desired, context.signal, deps);
-  const pass = { desired, problems, live: outcome.live, deleting: false, missingReferences };
-  const step = await writeStatus(current, pass, context, deps);
+  const children = outcome.live.map((child) => child.object);
+  const store: StoreRestart<T> =
+    problems.length > 0 || desired.expected?.odgm === undefined
+      ? {}
+      : await restartStore(current, { children, held: desired.expected.odgm.held }, context, deps);
+  const pass = { desired, problems, live: outcome.live, deleting: false, missingReferences, store };
+  const step = await writeStatus(store.object ?? current, pass, context, deps);
   const retry =
     outcome.retry ?? (problems.length === 0 ? await resizePods(current, desired, context.signal, deps) : undefined);
   if (retry) throw retry;
   deps.unconfirmed.clear(key);
-  return outcomeOf(step, { problems, missingReferences }, deps.clock);
+  return outcomeOf(step, { problems, missingReferences, store }, deps.clock);
 }
 
 /**
@@ -225,11 +231,12 @@ const MISSING_RECHECK_MS = 3_000;
 
 function outcomeOf(
   step: LifecycleStep,
-  { problems, missingReferences }: Required<Pick<PassResult, "problems" | "missingReferences">>,
+  { problems, missingReferences, store }: Required<Pick<PassResult, "problems" | "missingReferences" | "store">>,
   clock: Clock,
 ): Outcome {
   const soonest = Math.min(
     ...(missingReferences.length > 0 ? [MISSING_RECHECK_MS] : []),
+    store.recheckMs ?? Infinity,
     ...problems.map(({ reason }) => RECHECK_MS[reason] ?? Infinity),
     step.recheckAtMs === undefined ? Infinity : Math.max(250, step.recheckAtMs - clock.now()),
   );

@@ -12,6 +12,7 @@ import { ownerLabelValue } from "../../templates/index.ts";
 import { classEventAnnotations } from "./log-fields.ts";
 import type { LiveChild } from "../children/child-cache.ts";
 import { FIELD_MANAGER } from "../children/ownership.ts";
+import type { StoreRestart } from "./restart-store.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
@@ -23,6 +24,8 @@ export interface PassResult {
   readonly deleting: boolean;
   /** Objects that the pods need and that do not exist. */
   readonly missingReferences?: readonly MissingReference[];
+  /** Restarts of the state store; absent when they were not decided about. */
+  readonly store?: StoreRestart;
 }
 
 /** Computes the status and writes it if it changed. */
@@ -90,10 +93,23 @@ function buildObservation<T extends KubeObject>(
     replicaSets: deps.pods.replicaSetsOf(namespace, label),
     nodes: deps.pods.nodesOf(pods),
     events,
+    odgmChecks: deps.odgmChecks,
     odgmReading: deps.odgmReading(metadata.uid),
+    ...restartFields(object, pass, deps),
     driftCorrections: driftOf(object, deps),
     ...(pass.missingReferences === undefined ? {} : { missingReferences: pass.missingReferences }),
   };
+}
+
+/** Without a decision of this pass, the last one stays. */
+function restartFields<T extends KubeObject>(
+  object: Stored<T>,
+  { store }: PassResult,
+  { classKind }: ReconcileDeps<T>,
+): Pick<Observation, "odgmRestart" | "odgmConfiguration"> {
+  const stored = classKind.statusOf(object)?.odgm_cluster_status;
+  const { restart, configuration } = store?.configuration === undefined ? (stored ?? {}) : store;
+  return { odgmRestart: restart, odgmConfiguration: configuration };
 }
 
 function driftOf<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): Observation["driftCorrections"] {

@@ -3,7 +3,7 @@ import { findBlockedChildren } from "./assess-deletion.ts";
 import { diagnoseWorkload, podsOf } from "./diagnose-workload.ts";
 import { compareFindings, finding, type Finding } from "./finding.ts";
 import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "../observation/observation.ts";
-import { conditionIn, type Workload } from "../observation/observed-objects.ts";
+import type { Workload } from "../observation/observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
 import { isFaultReason, type Reason } from "../observation/reasons.ts";
 import { withMissingReferences } from "./missing-references.ts";
@@ -130,33 +130,51 @@ function odgmHealth(
   const podsPerWorkload = Math.ceil(expected.replicas / Math.max(expected.workloads.length, 1));
   const workloads = expected.workloads.map((ref) => assessOne(ref, podsPerWorkload));
   const component: ComponentHealth = { name: "odgm", role: "odgm", workloads, ...combineWorkloads(workloads) };
-  const { odgmReading: reading } = observation;
   const [first] = expected.workloads;
-  if (!component.readiness.ready || reading === undefined || reading.healthy || first === undefined) return component;
+  return first === undefined ? component : withReading(component, first, observation, nowMs);
+}
 
+/** A store that is checked is ready when a write to every partition was acknowledged. */
+function withReading(
+  component: ComponentHealth,
+  first: ObjectRef,
+  observation: Observation,
+  nowMs: number,
+): ComponentHealth {
+  const { odgmReading: reading, odgmChecks } = observation;
+  const { readiness } = component;
+  if (reading === undefined && odgmChecks !== "on") return component;
+  // Pods that do not run explain the absence of a reading.
+  if (reading === undefined && !readiness.ready) return { ...component, readiness: { ...readiness, serving: false } };
+  const serving = readiness.serving && reading?.details?.writable !== false;
+  if (reading?.healthy === true) return { ...component, readiness: { ...readiness, serving } };
   const graceEndsMs =
-    Math.max(...workloads.map(({ workload }) => availableSinceMs(workload, observation))) + STARTUP_GRACE_MS;
-  const settling = nowMs < graceEndsMs;
-  const reason = settling ? "OdgmSettling" : "OdgmUnhealthy";
-  const message = reading.message ?? "does not serve all its shards";
+    Math.max(...component.workloads.map(({ workload }) => startedMs(workload, observation))) + STARTUP_GRACE_MS;
+  const settling = reading === undefined || nowMs < graceEndsMs;
+  const reason = settling ? "OdgmSettling" : (reading.reason ?? "OdgmUnhealthy");
+  const message = reading?.message ?? NOTHING_READ;
+  const isKnownToServe = reading?.details?.writable ?? (reading?.reason === undefined && !settling);
   return {
     ...component,
-    readiness: { ...component.readiness, ready: false, serving: !settling, reason, message },
-    findings: [finding(reason, first, message)],
-    ...(settling ? { recheckAtMs: graceEndsMs } : {}),
+    readiness: readiness.ready
+      ? { ...readiness, ready: false, serving: serving && isKnownToServe, reason, message }
+      : { ...readiness, serving: serving && isKnownToServe },
+    findings: [...component.findings, finding(reason, first, message)].sort(compareFindings),
+    ...(reading !== undefined && settling
+      ? { recheckAtMs: Math.min(graceEndsMs, component.recheckAtMs ?? Infinity) }
+      : {}),
   };
 }
 
-/** Time that a newly available state store gets to serve its shards. */
+const NOTHING_READ = "did not acknowledge a write yet";
+
+/** Time that a newly started state store gets to serve its shards. */
 const STARTUP_GRACE_MS = 60_000;
 
-function availableSinceMs(workload: Workload | undefined, { pods }: Observation): number {
+/** When the newest pod was created. Readiness follows the shards, so that it does not count as a start. */
+function startedMs(workload: Workload | undefined, { pods }: Observation): number {
   if (workload === undefined) return 0;
-  const moments = [
-    workload.metadata.creationTimestamp,
-    conditionIn(workload.status?.conditions, "Available")?.lastTransitionTime,
-    ...podsOf(workload, pods).map(({ status }) => conditionIn(status?.conditions, "Ready")?.lastTransitionTime),
-  ];
+  const moments = [workload, ...podsOf(workload, pods)].map(({ metadata }) => metadata.creationTimestamp);
   return Math.max(0, ...moments.flatMap((moment) => (moment === undefined ? [] : [Date.parse(moment) || 0])));
 }
 

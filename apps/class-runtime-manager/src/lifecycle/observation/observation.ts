@@ -82,10 +82,12 @@ export interface MissingReference {
   readonly usedBy: string;
 }
 
-/** Health that the state store reports through its API. */
+/** Health of the state store, from its nodes. */
 export interface OdgmReading {
-  /** Whether it serves all its shards. */
+  /** Whether every node has its shards, and every partition acknowledged a write in the last check. */
   readonly healthy: boolean;
+  /** Why it is not healthy. */
+  readonly reason?: "ShardMissing" | "NoQuorum" | "StoreUnreachable";
   readonly message?: string;
   /** Time of the check in RFC 3339. */
   readonly checkedAt: string;
@@ -115,8 +117,14 @@ export interface Observation {
   readonly nodes: readonly Node[];
   /** Events about its children and pods. */
   readonly events: readonly ObservedEvent[];
-  /** Absent when the state store is not checked; then its workload alone decides. */
+  /** Whether state stores are checked; without checks their workloads alone decide. */
+  readonly odgmChecks?: "on" | "off" | undefined;
+  /** Absent while nothing is known about the state store. */
   readonly odgmReading?: OdgmReading | undefined;
+  /** Why the state store restarts, or should; absent when it need not. */
+  readonly odgmRestart?: NonNullable<OdgmStatus["restart"]> | undefined;
+  /** Settings that its nodes read when they start. */
+  readonly odgmConfiguration?: NonNullable<OdgmStatus["configuration"]> | undefined;
   /** Objects that its pods need and that do not exist; absent while the class is deleted. */
   readonly missingReferences?: readonly MissingReference[];
   /** Corrections of children to store; absent if there was none. */

@@ -153,10 +153,33 @@ export const REASONS = {
     verdict: "permanent",
     action: "Correct the triggers of the ScaledObject in the template, or install the add-on that its message names.",
   },
+  ShardMissing: {
+    effect: "fault",
+    verdict: "transient",
+    action:
+      "Wait: the class runtime manager restarts the node unless that loses objects; see odgm_cluster_status.restart.",
+  },
+  NoQuorum: {
+    effect: "fault",
+    verdict: "transient",
+    action:
+      "Start the missing nodes of the state store, and check that its nodes and routers reach each other (docs/guides/troubleshooting.md).",
+  },
+  StoreUnreachable: {
+    effect: "fault",
+    verdict: "transient",
+    action:
+      "Let the class runtime manager reach port 8080 of the pods of the state store, or set its OPRC_CRM_ODGM_HEALTH=false.",
+  },
   ProgressDeadline: {
     effect: "fault",
     verdict: "permanent",
     action: "Check why the pods do not become ready: logs, readiness probe, dependencies.",
+  },
+  RestartRefused: {
+    effect: "wait",
+    verdict: "permanent",
+    action: "Copy the objects with oaas state copy, or set odgm.allow_restart to restart the state store without them.",
   },
   OdgmUnhealthy: {
     effect: "fault",
@@ -196,11 +219,11 @@ export const REASONS = {
     verdict: "transient",
     action: "Wait until the scheduling gate of the pod is removed.",
   },
+  OdgmSettling: { effect: "wait", verdict: "transient", action: "Wait until the state store serves its shards." },
   Paused: { effect: "wait", verdict: "permanent", action: "Resume the rollout (kubectl rollout resume)." },
   RollingOut: { effect: "wait", verdict: "transient", action: "Wait until the rollout is complete." },
   Scaling: { effect: "wait", verdict: "transient", action: "Wait until all replicas are ready." },
   Starting: { effect: "wait", verdict: "transient", action: "Wait until the pods are ready." },
-  OdgmSettling: { effect: "wait", verdict: "transient", action: "Wait until the state store serves its shards." },
   ProbeFailing: {
     effect: "wait",
     verdict: "transient",
@@ -209,6 +232,11 @@ export const REASONS = {
   PodStarting: { effect: "wait", verdict: "transient", action: "Wait until the containers have started." },
   WaitingForOdgm: { effect: "wait", verdict: "transient", action: "Wait until the state store is ready." },
   Pending: { effect: "wait", verdict: "transient", action: "Wait for the first reconcile." },
+  NotChecked: {
+    effect: "calm",
+    verdict: "permanent",
+    action: "Set OPRC_CRM_ODGM_HEALTH=true of the class runtime manager to check that state can be written.",
+  },
   Ready: { effect: "calm", verdict: "transient", action: "" },
   ScaledToZero: { effect: "calm", verdict: "transient", action: "" },
   Serving: { effect: "calm", verdict: "transient", action: "" },

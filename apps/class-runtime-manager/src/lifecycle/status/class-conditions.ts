@@ -1,5 +1,5 @@
 import type { LifecyclePhase } from "@oaas/models";
-import type { Assessment, Cause } from "../diagnosis/assess.ts";
+import type { Assessment, Cause, ComponentHealth } from "../diagnosis/assess.ts";
 import {
   markAvailabilityUnknown,
   markAvailable,
@@ -8,6 +8,8 @@ import {
   markOdgmNotReady,
   markNotReady,
   markOdgmReady,
+  markOdgmUnknown,
+  markRestartRefused,
   markProgressing,
   markReadinessUnknown,
   markReady,
@@ -99,15 +101,29 @@ function odgmConditions(observation: Observation, { odgm }: Assessment): Conditi
   if (disabled !== undefined)
     return [markOdgmNotReady("OdgmDisabled", causeText(problemCause(disabled, observation), observation.subject))];
   if (odgm === undefined) return [];
-  if (odgm.readiness.ready) return [markOdgmReady("The state store is ready.")];
+  const { odgmRestart: restart } = observation;
+  const refused = restart?.state === "Refused" ? [markRestartRefused(restart.message)] : [];
+  return [readyOfOdgm(observation, odgm), ...refused];
+}
+
+function readyOfOdgm(
+  { odgmChecks, odgmReading: reading, subject }: Observation,
+  odgm: ComponentHealth,
+): ConditionUpdate {
+  if (odgm.readiness.ready) {
+    if (odgmChecks !== "off") return markOdgmReady("Every partition of the state store acknowledged a write.");
+    return markOdgmUnknown(
+      "NotChecked",
+      "The pods of the state store are ready; whether it can be written is not checked.",
+    );
+  }
   const [first] = odgm.findings;
-  if (first === undefined) return [markOdgmNotReady(odgm.readiness.reason, odgm.readiness.message)];
-  return [
-    markOdgmNotReady(
-      first.reason,
-      causeText({ source: "observation", component: odgm, finding: first }, observation.subject),
-    ),
-  ];
+  if (first === undefined) return markOdgmNotReady(odgm.readiness.reason, odgm.readiness.message);
+  const isUnknown =
+    first.reason === "StoreUnreachable" ||
+    (first.reason === "OdgmSettling" && reading?.details?.writable === undefined);
+  const mark = isUnknown ? markOdgmUnknown : markOdgmNotReady;
+  return mark(first.reason, causeText({ source: "observation", component: odgm, finding: first }, subject));
 }
 
 function layoutConditions({ expected }: Observation): ConditionUpdate[] {

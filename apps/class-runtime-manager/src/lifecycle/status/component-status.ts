@@ -82,7 +82,7 @@ function reasonOf(component: ComponentHealth, subject: ObjectRef) {
 export function odgmStatus(observation: Observation, expected: Expected, { odgm }: Assessment): OdgmStatus | undefined {
   const { odgm: desired } = expected;
   if (desired === undefined || odgm === undefined) return undefined;
-  const { odgmReading: reading } = observation;
+  const { odgmReading: reading, odgmRestart: restart, odgmConfiguration: configuration } = observation;
   const reported = new Map((reading?.details?.collections_status ?? []).map((one) => [one.name, one]));
   return {
     ...reading?.details,
@@ -101,6 +101,8 @@ export function odgmStatus(observation: Observation, expected: Expected, { odgm 
     ...(isShardType(desired.shardType) ? { shard_type: desired.shardType } : {}),
     ...reasonOf(odgm, observation.subject),
     ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),
+    ...(restart === undefined ? {} : { restart }),
+    ...(configuration === undefined ? {} : { configuration }),
   };
 }
 

@@ -11,6 +11,7 @@ const ORDER = [
   "Degraded",
   "OdgmReady",
   "LayoutChangeRefused",
+  "RestartRefused",
   "TelemetryConfigured",
   "PrometheusDisabled",
   "Ready",
@@ -52,11 +53,16 @@ export const markNotDegraded = (): ConditionUpdate =>
 /** The state store serves. */
 export const markOdgmReady = (message: string): ConditionUpdate =>
   conditionUpdate("OdgmReady", "True")("Ready", message);
-/** The state store does not serve all its shards. */
+/** The state store is not complete, or does not acknowledge writes. */
 export const markOdgmNotReady = conditionUpdate("OdgmReady", "False");
 /** A change of the state store was not applied, because objects would be lost; absent otherwise. */
 export const markLayoutChangeRefused = (message: string): ConditionUpdate =>
   conditionUpdate("LayoutChangeRefused", "True")("ObjectsWouldBeLost", message);
+/** Nothing is known about the state store. */
+export const markOdgmUnknown = conditionUpdate("OdgmReady", "Unknown");
+/** The state store should restart, but that would lose objects. */
+export const markRestartRefused = (message: string): ConditionUpdate =>
+  conditionUpdate("RestartRefused", "True")("RestartRefused", message);
 /** Pods have the OpenTelemetry variables. */
 export const markTelemetryConfigured = (): ConditionUpdate =>
   conditionUpdate("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are configured to export telemetry.");

@@ -26,6 +26,7 @@ export function emittedEvents(
     ...rolloutEvents(previous, next),
     ...phaseEvents(previous, next),
     ...conditionEvents(previous, next, "OdgmReady"),
+    ...restartEvents(previous, next),
     ...functionEvents(previous, next),
     ...driftEvents(previous, next),
   ].map((happening) => ({ ...happening, regarding }));
@@ -115,6 +116,7 @@ function conditionEvents(
   if (after === undefined || after.status === before?.status) return [];
   // A new component that is not ready yet is not worth an event.
   if (after.status !== "True" && before === undefined) return [];
+  if (after.status === "Unknown" && before?.status !== "True") return [];
   const holds = after.status === "True";
   return [
     {
@@ -124,6 +126,20 @@ function conditionEvents(
       note: after.message ?? "",
     },
   ];
+}
+
+const RESTART_EVENTS = {
+  Pending: { type: "Normal", reason: "RestartPending" },
+  Refused: { type: "Warning", reason: "RestartRefused" },
+  WaitingForTurn: { type: "Normal", reason: "RestartWaitingForTurn" },
+  Restarting: { type: "Normal", reason: "Restarting" },
+} as const;
+
+/** An Event when a restart of the state store is due, refused, or concerns other nodes. */
+function restartEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {
+  const [before, after] = [previous?.odgm_cluster_status?.restart, next.odgm_cluster_status?.restart];
+  if (after === undefined || (before?.state === after.state && before.message === after.message)) return [];
+  return [{ ...RESTART_EVENTS[after.state], action: "RestartStateStore", note: after.message }];
 }
 
 /** An Event for each correction that is new, or was repeated. */

@@ -2,7 +2,8 @@ import { environmentName, envList, routerPeers, type Env, type EnvVar } from "..
 import { TELEMETRY_VARIABLES, telemetryEnv } from "../../rendering/manifests/telemetry-env.ts";
 import { serviceHost, type FunctionPlan } from "../../rendering/plan/class-plan.ts";
 import { odgmHost, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
-import { COLLECTIONS_KEY, LAYOUT_KEY, layoutFile } from "../plan/stored-layout.ts";
+import { COLLECTIONS_KEY } from "../../state-store/store-layout.ts";
+import { LAYOUT_KEY, layoutFile } from "../plan/stored-layout.ts";
 
 /** Pods of the state store that share their environment variables. */
 export interface NodeGroup {

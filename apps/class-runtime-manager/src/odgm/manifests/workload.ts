@@ -10,6 +10,7 @@ import { renderScheduling } from "../../rendering/manifests/scheduling.ts";
 import { CONTAINER_SECURITY, podSecurity } from "../../rendering/manifests/security.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
+import { SHARDS_CONDITION } from "../../state-store/running-store.ts";
 import { odgmEnv, type NodeGroup } from "./env.ts";
 import { ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 
@@ -73,9 +74,6 @@ function statefulSet(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: stri
 /** The state store ignores SIGTERM, so that waiting longer only delays its restart. */
 const GRACE_SECONDS = 5;
 
-/** Set by the manager: a pod serves when it holds all shards that are assigned to its node. */
-export const SHARDS_GATE = "oaas.io/shards";
-
 function podSpec(
   plan: OdgmPlan,
   { selector }: Dress,
@@ -106,7 +104,7 @@ function podSpec(
         ...renderPortProbes(ODGM_PORT, policy.probes, environment?.odgm.health_checks.odgm ?? ODGM_TIMING),
       },
     ],
-    readinessGates: input.cluster.odgm.gatesReadiness === true ? [{ conditionType: SHARDS_GATE }] : undefined,
+    readinessGates: input.cluster.odgm.gatesReadiness === true ? [{ conditionType: SHARDS_CONDITION }] : undefined,
     volumes: [
       ...(plan.layout.persistent ? [] : [{ name: DATA_VOLUME, emptyDir: {} }]),
       { name: CONFIG_VOLUME, configMap: { name: plan.names.config } },

@@ -2,10 +2,9 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { isJsonObject, type KubeObject } from "@oaas/kube-core";
 import { ShardType } from "@oaas/models";
 import type { ShardAssignment, StoredLayout } from "../../rendering/model/render-input.ts";
+import { COLLECTIONS_KEY } from "../../state-store/store-layout.ts";
 import type { StoreLayout } from "./layout-change.ts";
 
-/** Key of the ConfigMap with the collections, in the format of `ODGM_COLLECTION`. */
-export const COLLECTIONS_KEY = "collections.json";
 /** Key of the ConfigMap with the nodes. */
 export const LAYOUT_KEY = "layout.json";
 
