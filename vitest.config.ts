@@ -23,6 +23,7 @@ const QUICK_CONTROLLERS = [
   "references",
   "resize",
   "scale-to-zero",
+  "state-layout",
   "template-roll-out",
   "user-roles",
 ];

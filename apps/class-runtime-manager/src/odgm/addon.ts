@@ -74,6 +74,7 @@ function renderedOdgm(plan: OdgmPlan, { applied, held, replaced }: Succession): 
     workloads: [...applied, ...held].map(workloadRef),
     held: held.map(workloadRef),
     replaced: replaced.map(workloadRef),
+    isRunning: plan.classPlan.input.storedLayout !== undefined,
     ...(plan.refusedLayout === undefined ? {} : { refusedLayout: plan.refusedLayout }),
     service: plan.service,
     replicas: nodes.length,

@@ -1,12 +1,17 @@
 import type { Fault } from "@oaas/foundation";
 import { formatObjectKey, gvkKey, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { owned, type InformerPool, type InformerView, type KubeClient, type Source } from "@oaas/kube-runtime";
+import { collectionNames } from "../../odgm/plan/stored-layout.ts";
 import { OWNER_LABEL } from "../../templates/index.ts";
 import { CORE_CHILD_KINDS, OPTIONAL_CHILD_KINDS, type ChildKind } from "../kinds/resource-types.ts";
 
-type ChildView = InformerView<KubeObject, "owner">;
+/** The names that identify a kind. */
+export type KindName = Pick<ChildKind, "group" | "version" | "kind">;
 
-const INDEXES = { owner: ownerKeys };
+type ChildView = InformerView<KubeObject, "owner" | "collection">;
+
+const INDEXES = { owner: ownerKeys, collection: collectionsIn };
+const CONFIG_MAP: KindName = { group: "", version: "v1", kind: "ConfigMap" };
 const SELECTION = { labelSelector: OWNER_LABEL };
 
 /** A child object in the cluster, with its kind. */
@@ -14,9 +19,6 @@ export interface LiveChild {
   readonly kind: ChildKind;
   readonly object: Stored<KubeObject>;
 }
-
-/** The names that identify a kind. */
-export type KindName = Pick<ChildKind, "group" | "version" | "kind">;
 
 interface WatchedKind {
   readonly kind: ChildKind;
@@ -98,6 +100,12 @@ export class ChildCache {
     return this.childrenOf(ownerlessKey(namespace, label));
   }
 
+  /** Lists the ConfigMaps of state stores that have this collection. */
+  listStoresOf(collection: string): readonly Stored<KubeObject>[] {
+    const view = this.#watched.get(gvkKey(CONFIG_MAP))?.view;
+    return view?.cache.byIndex("collection", collection) ?? [];
+  }
+
   get(kind: KindName, key: ObjectKey): Stored<KubeObject> | undefined {
     return this.#watched.get(gvkKey(kind))?.view.get(key);
   }
@@ -134,6 +142,10 @@ function ownerKeys({ metadata }: Stored<KubeObject>): string[] {
   const { namespace = "", labels, ownerReferences = [] } = metadata;
   if (ownerReferences.length > 0) return ownerReferences.map(({ uid }) => uid);
   return [ownerlessKey(namespace, labels?.[OWNER_LABEL] ?? "")];
+}
+
+function collectionsIn(object: Stored<KubeObject>): string[] {
+  return object.kind === CONFIG_MAP.kind ? [...collectionNames(object)] : [];
 }
 
 function ownerlessKey(namespace: string, label: string): string {

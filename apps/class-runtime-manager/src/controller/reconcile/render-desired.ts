@@ -56,6 +56,8 @@ export function renderDesired<T extends KubeObject>(
   if ("problem" in outcome) return { problems: [outcome.problem] };
   const { selection, rendered } = outcome.chosen;
   const { children, warnings, revision: _revision, ...parts } = rendered;
+  const shared = sharedCollections(object, rendered.odgm, deps);
+  if (shared.length > 0) return { problems: [problemFromViolations(shared, "NameTaken")] };
   const { name: kind } = deps.classKind;
   if (outcome.environment) {
     const demand = { environment: outcome.environment, children: runningChildren(children, rendered.functions) };
@@ -180,6 +182,37 @@ export function runningStore(
     ...(layout === undefined ? {} : { storedLayout: layout }),
     ...(workloads.length === 0 ? {} : { storeWorkloads: workloads }),
   };
+}
+
+/**
+ * Collections of a new state store that another class in the same routers' reach has: both would share their objects. A
+ * store that runs is not stopped for it.
+ */
+function sharedCollections<T extends KubeObject>(
+  { metadata }: Stored<T>,
+  odgm: RenderedOdgm | undefined,
+  { children, facts }: ReconcileDeps<T>,
+): readonly Violation[] {
+  const { namespace = "", uid } = metadata;
+  const { routers, routerNamespace } = facts(namespace);
+  if (odgm === undefined || odgm.isRunning || routers.length === 0) return [];
+  return odgm.collections.flatMap(({ name }) => {
+    const other = children
+      .listStoresOf(name)
+      .find(
+        (config) =>
+          !isOwnedBy(config, uid) && (routerNamespace !== undefined || config.metadata.namespace === namespace),
+      );
+    if (other === undefined) return [];
+    const owner = other.metadata.ownerReferences?.[0]?.name ?? other.metadata.name;
+    return [
+      {
+        path: "$.odgm_config.collections",
+        message: `collection ${name} belongs to class ${other.metadata.namespace ?? ""}/${owner}, whose state store uses the same routers: both classes would share their objects`,
+        fix: "set odgm_config.collections to other names",
+      },
+    ];
+  });
 }
 
 /** Whether a ConfigMap of the class lost its owner reference; the next apply restores it. */

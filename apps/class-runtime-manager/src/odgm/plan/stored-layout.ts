@@ -15,6 +15,19 @@ export function layoutFile({ nodes, members, persistent }: StoreLayout): string 
   return JSON.stringify({ nodes, members, persistent });
 }
 
+/** The collections of a state store, from its ConfigMap. */
+export function collectionNames(config: KubeObject): ReadonlySet<string> {
+  return new Set(collectionsOf(config).map(({ name }) => name));
+}
+
+function collectionsOf(config: KubeObject | undefined): readonly StoredCollection[] {
+  return listOf(parsed(dataOf(config)[COLLECTIONS_KEY])).flatMap((one) => collectionFromJson(one) ?? []);
+}
+
+function dataOf(config: KubeObject | undefined): Readonly<Record<string, unknown>> {
+  return objectOf(objectOf(config)["data"]);
+}
+
 /**
  * The layout of a running state store: from its ConfigMap, which is written before its workloads, with nodes from the
  * workloads of earlier versions; else from the status.
@@ -24,10 +37,9 @@ export function storedLayout(
   workloads: readonly KubeObject[],
   status: ClassRuntimeStatus | undefined,
 ): StoredLayout | undefined {
-  const data = isJsonObject(config) && isJsonObject(config["data"]) ? config["data"] : {};
-  const collections = listOf(parsed(data[COLLECTIONS_KEY])).flatMap((one) => collectionFromJson(one) ?? []);
+  const collections = collectionsOf(config);
   if (collections.length === 0) return layoutFromStatus(status);
-  const file = parsed(data[LAYOUT_KEY]);
+  const file = parsed(dataOf(config)[LAYOUT_KEY]);
   return { collections, ...(isJsonObject(file) ? nodesFromFile(file) : nodesFromWorkloads(workloads)) };
 }
 

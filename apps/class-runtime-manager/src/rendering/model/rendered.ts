@@ -75,6 +75,8 @@ export interface RenderedOdgm {
   /** Running workloads that are deleted before the others are applied. */
   readonly replaced: readonly WorkloadRef[];
   readonly refusedLayout?: RefusedLayout;
+  /** Whether it keeps the layout of a running one. */
+  readonly isRunning: boolean;
   /** Host and port that functions get; the Service has this port. */
   readonly service: string;
   readonly replicas: number;
