@@ -71,7 +71,7 @@ test("every equivalent of a kubectl command works", async () => {
   const counter = "-f examples/packages/counter.yaml -f examples/deployments/counter.yaml";
   const before = await readObjects();
   // A second revision, so that there is one to go back to.
-  const prepare = `oaas apply ${counter} --wait && sed 's/, cloud//' examples/deployments/counter.yaml | oaas apply -f - --wait`;
+  const prepare = `oaas apply ${counter} --wait && (cat examples/deployments/counter.yaml; echo 'nfr_requirements: {max_latency_ms: 500}') | oaas apply -f - --wait`;
   expect((await world.run(prepare)).exitCode).toBe(0);
   for (const command of commands) {
     // A watch ends with Ctrl-C. diff exits with 1 if there are differences.
