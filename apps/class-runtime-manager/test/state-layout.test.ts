@@ -7,7 +7,7 @@ import { createKubeClasses } from "../src/classes/kube-store.ts";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { createServeCheck } from "../src/grpc/deployments/serve-check.ts";
 import { classManifest, ControllerFixture } from "./support/controller-fixture.ts";
-import { startGrpcServices, unit, type GrpcFixture } from "./support/grpc-fixture.ts";
+import { startGrpcServices, type GrpcFixture } from "./support/grpc-fixture.ts";
 
 const NAMESPACE = "stores";
 
@@ -118,7 +118,9 @@ describeOnTarget("the layout of running state stores", { needs: ["kubectl"] }, (
     const deploy = (odgmConfig: object, image = "registry.test/place:1"): Promise<unknown> =>
       grpc.deployments.deploy({
         deploymentUnit: {
-          ...unit("sent"),
+          id: "sent",
+          packageName: "shop",
+          classKey: "Order",
           functions: [{ functionKey: "place", provisionConfig: { containerImage: image } }],
           state: {},
           odgmConfig,
