@@ -40,6 +40,7 @@ export const LONGEST: readonly string[] = [
   "apps/class-runtime-manager/test/wrong-input-kubectl.test.ts",
   "apps/class-runtime-manager/test/controller.test.ts",
   "packages/kube-runtime/test/rights.test.ts",
+  "apps/dev-stack/test/state.test.ts",
   "apps/dev-stack/test/life-cycle.test.ts",
   "apps/dev-stack/test/plan-objects.test.ts",
   "packages/testkit/test/kubernetes.test.ts",
