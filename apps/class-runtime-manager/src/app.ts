@@ -46,6 +46,7 @@ import {
   type ClusterReader,
 } from "./grpc/cluster/kube-cluster-reader.ts";
 import { createExplainer } from "./grpc/deployments/explainer.ts";
+import { annotateClass } from "./classes/annotate-class.ts";
 import { ignoreForbidden } from "./classes/kube-directory.ts";
 import { KubeNamespaces } from "./classes/kube-namespaces.ts";
 import { namespaceLimitsController } from "./classes/namespace-limits.ts";
@@ -327,6 +328,7 @@ function createServices(
       ),
       childrenOf: (uid) => crm.children.childrenOf(uid).map((child) => child.object),
       podsOf: (namespace, owner) => crm.pods.podsOf(namespace, owner),
+      annotate: (object, name, value, signal) => annotateClass(intentClient, object, { name, value }, signal),
     },
     measuredAvailability: () => recorder?.measure(),
     traceparent: () => {

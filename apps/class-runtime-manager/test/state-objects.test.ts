@@ -52,6 +52,7 @@ async function startStore(layout: Layout = {}, elsewhere: readonly number[] = []
       nodes: createStoreNodes(({ name }) => served.get(name.replace(/-0$/, ""))?.address, realAmbient.clock, 1000),
       childrenOf: () => children,
       podsOf: () => here.map((id) => pod(id)),
+      annotate: () => Promise.reject(new Error("not used")),
     },
   });
   closing.push(() => grpc.close());

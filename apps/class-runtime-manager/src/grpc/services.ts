@@ -4,6 +4,7 @@ import { crmInfoService, type CrmInfoDeps } from "./cluster/crm-info-service.ts"
 import { inspectionService, type InspectionDeps } from "./inspection/inspection-service.ts";
 import { deploymentService, type DeploymentServiceDeps } from "./deployments/deployment-service.ts";
 import { stateService } from "./state/state-service.ts";
+import type { GrantRestartDeps } from "./state/grant-restart.ts";
 import type { StateObjectDeps } from "./state/state-objects.ts";
 import { topologyService } from "./cluster/topology-service.ts";
 
@@ -11,7 +12,7 @@ import { topologyService } from "./cluster/topology-service.ts";
 export type GrpcServicesDeps = DeploymentServiceDeps &
   Omit<CrmInfoDeps, "clock"> & {
     readonly inspection: Omit<InspectionDeps, "clock">;
-    readonly state: Omit<StateObjectDeps, "ambient">;
+    readonly state: Omit<StateObjectDeps & GrantRestartDeps, "ambient" | "clock">;
   };
 
 /** The services of an `RpcServer`. */
@@ -31,7 +32,7 @@ export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
   const own = [
     deploymentService(deps),
     inspectionService(deps, { ...deps.inspection, clock }),
-    stateService(deps, { ...deps.state, ambient: deps.ambient }),
+    stateService(deps, { ...deps.state, ambient: deps.ambient, clock }),
     crmInfoService({ ...deps, clock }),
     topologyService({ clock, directory: deps.directory, clusterName }),
   ];

@@ -441,7 +441,8 @@ describe("keeps what a restarted manager must know", () => {
     { why: "its pod is gone", turn: { ...turn, podUid: "other" }, kept: false },
     { why: "it expired", turn: { ...turn, grantedAtMs: NOW - TURN_MS }, kept: false },
     { why: "it is usable", turn, kept: true },
-  ])("keeps a turn only while it is usable: $why", ({ turn: given, kept }) =>
-    expect(record({ record: { turn: given, attempts: {} } }).turn !== undefined).toBe(kept),
+    { why: "no node needs it any more", turn, kept: false, members: [member(1), member(2), member(3)] },
+  ])("keeps a turn only while it is usable: $why", ({ turn: given, kept, members = allOutdated }) =>
+    expect(record({ members, record: { turn: given, attempts: {} } }).turn !== undefined).toBe(kept),
   );
 });

@@ -1,5 +1,5 @@
 import type { NodeAnswer } from "./node-answer.ts";
-import { TURN_MS, type RestartRecord } from "./restart-record.ts";
+import { isUsable, type RestartRecord } from "./restart-record.ts";
 import { isRunning, type MemberPod, type StoreMember } from "./running-store.ts";
 import {
   assignedNodes,
@@ -286,9 +286,7 @@ export function isShared({ layout, members }: Pick<RestartInput, "layout" | "mem
 
 /** The turn, unless it expired. */
 function usableTurn({ record, nowMs }: RestartInput): RestartRecord["turn"] {
-  const { turn } = record;
-  // A turn from the future was written by a clock that was set back since; it may be of any age.
-  return turn !== undefined && nowMs >= turn.grantedAtMs && nowMs - turn.grantedAtMs < TURN_MS ? turn : undefined;
+  return record.turn !== undefined && isUsable(record.turn, nowMs) ? record.turn : undefined;
 }
 
 function answerOf(nodeId: number, pod: MemberPod | undefined, { answers }: StoreReading): NodeAnswer | undefined {
@@ -310,6 +308,8 @@ function objectsOf(answer: NodeAnswer | undefined, { collection, partition }: As
   return Math.max(0, ...shards.map(({ objects }) => objects));
 }
 
+const TURN_KEEPING: ReadonlySet<RestartDecision["kind"]> = new Set(["restart", "wait", "wait-for-turn"]);
+
 /** The record for the next decision: without used or expired turns, and without attempts of nodes that are complete. */
 export function nextRecord(input: RestartInput, decision: RestartDecision): RestartRecord {
   const { members, layout, reading, record } = input;
@@ -319,11 +319,12 @@ export function nextRecord(input: RestartInput, decision: RestartDecision): Rest
   };
   const complete = new Set(members.filter(isComplete).map(({ nodeId }) => String(nodeId)));
   const attempts = Object.fromEntries(Object.entries(record.attempts).filter(([id]) => !complete.has(id)));
-  const turn = usableTurn(input);
+  const turn = TURN_KEEPING.has(decision.kind) ? usableTurn(input) : undefined;
   const isUsed = turn === undefined || !members.some(({ pod }) => pod?.uid === turn.podUid && !pod.isTerminating);
   const counted =
     decision.kind === "restart" && decision.reason === "ShardMissing"
       ? { ...attempts, [decision.nodeId]: (attempts[String(decision.nodeId)] ?? 0) + 1 }
       : attempts;
-  return { ...(isUsed ? {} : { turn }), attempts: counted };
+  const { declined } = record;
+  return { ...(isUsed ? {} : { turn }), ...(declined === undefined ? {} : { declined }), attempts: counted };
 }

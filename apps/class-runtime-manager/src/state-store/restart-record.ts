@@ -13,6 +13,8 @@ export interface Turn {
 /** What must survive a restart of the manager: written before the deletion that it describes. */
 export interface RestartRecord {
   readonly turn?: Turn | undefined;
+  /** Id of the last turn that was declined; it is never used again, however late its request arrives. */
+  readonly declined?: string | undefined;
   /** Restarts of a node for missing shards since it last had all of them, by node id. */
   readonly attempts: Readonly<Record<string, number>>;
 }
@@ -29,17 +31,64 @@ export const EMPTY_RECORD: RestartRecord = { attempts: {} };
 export function parseRestartRecord(text: string | undefined): RestartRecord {
   if (text === undefined) return EMPTY_RECORD;
   try {
-    const { turn, attempts } = (JSON.parse(text) ?? {}) as { readonly turn?: unknown; readonly attempts?: unknown };
-    return { turn: isTurn(turn) ? turn : undefined, attempts: countsOf(attempts) };
+    const { turn, declined, attempts } = (JSON.parse(text) ?? {}) as Readonly<Record<string, unknown>>;
+    return {
+      ...(isTurn(turn) ? { turn } : {}),
+      ...(typeof declined === "string" ? { declined } : {}),
+      attempts: countsOf(attempts),
+    };
   } catch {
     return EMPTY_RECORD;
   }
 }
 
 /** The text of a record; undefined for an empty one, which needs no annotation. */
-export function formatRestartRecord({ turn, attempts }: RestartRecord): string | undefined {
-  if (turn === undefined && Object.keys(attempts).length === 0) return undefined;
-  return JSON.stringify({ ...(turn === undefined ? {} : { turn }), attempts });
+export function formatRestartRecord({ turn, declined, attempts }: RestartRecord): string | undefined {
+  if (turn === undefined && declined === undefined && Object.keys(attempts).length === 0) return undefined;
+  return JSON.stringify({ turn, declined, attempts });
+}
+
+/** Whether a turn may still be used. One from the future was written by a clock that was set back since. */
+export function isUsable({ grantedAtMs }: Turn, nowMs: number): boolean {
+  return nowMs >= grantedAtMs && nowMs - grantedAtMs < TURN_MS;
+}
+
+/** A request for a turn, with what the manager knows about the node. */
+export interface TurnRequest {
+  readonly id: string;
+  readonly nodeId: number;
+  /** The running pod of the node; undefined when it has none. */
+  readonly podUid: string | undefined;
+  /** Whether the node waits for a restart. */
+  readonly isNeeded: boolean;
+  readonly nowMs: number;
+}
+
+/**
+ * Grants or declines a turn. A repeated request changes nothing, so that a turn does not last longer because it is
+ * requested often. A declined turn is never granted again.
+ */
+export function answerTurn(
+  record: RestartRecord,
+  { id, nodeId, podUid, isNeeded, nowMs }: TurnRequest,
+): { readonly accepted: boolean; readonly record: RestartRecord } {
+  const { turn, attempts } = record;
+  const isOpen = turn?.id === id;
+  if (isOpen && isNeeded && turn.podUid === podUid && isUsable(turn, nowMs)) return { accepted: true, record };
+  const isExpired = isOpen && !isUsable(turn, nowMs);
+  if (record.declined === id || !isNeeded || podUid === undefined || isExpired) {
+    const others = turn === undefined || isOpen ? {} : { turn };
+    return { accepted: false, record: { ...others, declined: id, attempts } };
+  }
+  const { declined } = record;
+  return {
+    accepted: true,
+    record: {
+      turn: { id, nodeId, podUid, grantedAtMs: nowMs },
+      ...(declined === undefined ? {} : { declined }),
+      attempts,
+    },
+  };
 }
 
 function isTurn(value: unknown): value is Turn {

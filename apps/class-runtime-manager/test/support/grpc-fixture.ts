@@ -90,6 +90,7 @@ export async function startGrpcServices(
       nodes: { open: () => Promise.reject(new Error("not called")) },
       childrenOf: () => [],
       podsOf: () => [],
+      annotate: () => Promise.reject(new Error("not used")),
     },
     version: "1.2.3",
     labels: { region: "eu" },
