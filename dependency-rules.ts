@@ -243,6 +243,8 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["commands/nfr"] },
     { folders: ["commands/observe"] },
     { folders: ["commands/files"] },
+    { folders: ["state-copy"], pure: true },
+    { folders: ["commands/state"] },
     { folders: ["commands/resources"] },
     { folders: ["commands/local-stack", "commands/lab"] },
     { folders: ["commands/configuration"] },

@@ -13,6 +13,7 @@ import { apply, diff, init, plan, validateFiles } from "./commands/files/routes.
 import { nfr } from "./commands/nfr/routes.ts";
 import { stackRoutes } from "./commands/local-stack/routes.ts";
 import { audit, events, exec, explain, invoke, logs, top, wait } from "./commands/observe/routes.ts";
+import { objects, state } from "./commands/state/routes.ts";
 import { catalogueOf, clusters, deployments, packages, runtimes, topology } from "./commands/resources/routes.ts";
 
 /** The command tree as data. Help, completion and docs/reference/cli.md are generated from it; handlers load on use. */
@@ -54,6 +55,8 @@ const root = buildRouteMap({
     class: catalogueOf("class"),
     function: catalogueOf("function"),
     runtime: runtimes,
+    object: objects,
+    state,
     cluster: clusters,
     wait,
     events,

@@ -37,6 +37,15 @@ export interface Terminal {
   readStdin(): Promise<string>;
 }
 
+/** A new text of a file. */
+export interface FileReplacement {
+  write(text: string): void;
+  /** Replaces the file atomically, durable before it returns. */
+  commit(): void;
+  /** Leaves the file as it was. */
+  discard(): void;
+}
+
 export interface Files {
   /** Undefined if the file does not exist. */
   read(path: string): Promise<string | undefined>;
@@ -46,6 +55,12 @@ export interface Files {
   writeTogether(texts: ReadonlyMap<string, string>): Promise<void>;
   /** Whether only the owner can read the file; true where the platform has no file modes. */
   isOwnerOnly(path: string): Promise<boolean>;
+  /** The lines of a text file of any size, without their ends; throws if the file does not exist. */
+  readLines(path: string): AsyncIterable<string>;
+  /** Whether the file exists. */
+  exists(path: string): Promise<boolean>;
+  /** A new text for a file of any size, with mode 0600; creates missing folders. The file changes when it is committed. */
+  replace(path: string): FileReplacement;
   /** All files below a folder, sorted; undefined if it is not a folder. */
   list(folder: string): Promise<readonly string[] | undefined>;
 }

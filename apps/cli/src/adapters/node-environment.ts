@@ -1,10 +1,24 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  createReadStream,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { Fault, unavailable } from "@oaas/foundation";
 import { realClock, realTimers } from "@oaas/foundation/real";
 import { UsageError } from "../exit-code.ts";
-import type { Files, Terminal, ProcessEnvironment } from "../process-environment.ts";
+import type { FileReplacement, Files, Terminal, ProcessEnvironment } from "../process-environment.ts";
 import { sendHttp, streamHttp } from "./http.ts";
 import { writeSyncTo } from "./write-sync.ts";
 
@@ -107,6 +121,9 @@ const nodeFiles: Files = {
       throw new UsageError(`cannot write: ${(thrown as Error).message}`, "check the folder and its permissions");
     }
   },
+  readLines: readFileLines,
+  exists: async (file) => statSync(file, { throwIfNoEntry: false }) !== undefined,
+  replace: replaceFile,
   isOwnerOnly: async (file) => {
     if (process.platform === "win32") return true;
     return (statSync(file).mode & OTHERS_MASK) === 0;
@@ -119,6 +136,73 @@ const nodeFiles: Files = {
       .sort();
   },
 };
+
+async function* readFileLines(file: string): AsyncGenerator<string> {
+  const chunks = createReadStream(file, { encoding: "utf8", highWaterMark: 1024 * 1024 });
+  let rest: string[] = [];
+  try {
+    for await (const chunk of chunks) {
+      const [first = "", ...others] = (chunk as string).split("\n");
+      rest.push(first);
+      if (others.length === 0) continue;
+      yield rest.join("");
+      yield* others.slice(0, -1);
+      rest = others.slice(-1);
+    }
+  } catch (thrown) {
+    throw new UsageError(`cannot read ${file}: ${(thrown as Error).message}`, "check the path and its permissions");
+  }
+  const last = rest.join("");
+  if (last !== "") yield last;
+}
+
+/** Texts are collected up to this length before they are written. */
+const WRITE_CHARACTERS = 1024 * 1024;
+
+function replaceFile(file: string): FileReplacement {
+  // One name for all runs: a killed one leaves at most one file behind, which the next one replaces.
+  const next = `${file}.partial`;
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw new UsageError(
+        `cannot write ${file}: ${(thrown as Error).message}`,
+        "check the folder and its permissions",
+      );
+    }
+  };
+  const descriptor = attempt(() => {
+    createFolder(path.dirname(path.resolve(file)), PUBLIC_FOLDER);
+    rmSync(next, { force: true });
+    return openSync(next, "wx", PRIVATE_FILE);
+  });
+  let waiting: string[] = [];
+  let length = 0;
+  const flush = (): void => {
+    let bytes = Buffer.from(waiting.join(""));
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(descriptor, bytes));
+    [waiting, length] = [[], 0];
+  };
+  return {
+    write: (text) => {
+      waiting.push(text);
+      length += text.length;
+      if (length >= WRITE_CHARACTERS) attempt(flush);
+    },
+    commit: () =>
+      attempt(() => {
+        flush();
+        fsyncSync(descriptor);
+        closeSync(descriptor);
+        renameSync(next, file);
+      }),
+    discard: () => {
+      closeSync(descriptor);
+      rmSync(next, { force: true });
+    },
+  };
+}
 
 /** Creates each missing folder by itself: Node's recursive mkdir never returns in /proc. */
 function createFolder(folder: string, mode = PRIVATE_FOLDER): void {
