@@ -8,6 +8,8 @@ import { readCollections } from "./collections.ts";
 const PAGE = 500;
 /** Attempts of one request; with their delays about a minute. */
 const RETRIES = 8;
+/** One client needs no jitter. */
+const NO_JITTER = { next: () => 0.5 };
 
 /** The state of a deployment, through the package manager. */
 export async function openDeployment(session: Session, key: string): Promise<StateTarget> {
@@ -71,7 +73,7 @@ function parametersOf(key: string, collection: string, { partition, id }: Place)
 /** Every request may be repeated: reads change nothing, and writes replace or delete a whole object. */
 function retried<T>({ environment }: Session, work: () => Promise<T>): Promise<T> {
   const { timers, signal } = environment;
-  return retry({ timers, random: { next: Math.random }, retries: RETRIES, signal }, work);
+  return retry({ timers, random: NO_JITTER, retries: RETRIES, signal }, work);
 }
 
 async function undefinedIfMissing<T>(call: Promise<T>): Promise<T | undefined> {
