@@ -37,6 +37,8 @@ const GROUPS = [
       ["class", "List the classes of all packages"],
       ["function", "List the functions of all packages"],
       ["runtime", "List class runtimes: the classes deployed in each cluster"],
+      ["object", "Look at the objects of a deployment, and change single ones"],
+      ["state", "Copy the objects of a deployment: to move, reshard, back up and restore them"],
       ["cluster", "Manage the clusters that classes are deployed to"],
     ],
   ],
@@ -63,9 +65,7 @@ const GROUPS = [
 
 const EXAMPLES = [
   ["oaas apply -f shop.yaml --wait", "apply and follow the rollout"],
-  ["oaas plan -f shop-order.yaml --cluster-down edge", "preview the loss of a cluster"],
   ["oaas explain shop-order", "find out why it is not ready"],
-  ["oaas deployment list -o wide", "list deployments with details"],
 ];
 
 /** @param {readonly (readonly string[])[]} rows */

@@ -162,7 +162,7 @@ test("loses and duplicates nothing when it is killed at any point and run again"
   );
 });
 
-test("calls a copy equal only if the source had these contents at one time, whoever writes meanwhile", async () => {
+test("calls a copy equal only if the source had these contents at one time, also with concurrent writes", async () => {
   const write = fc.record({ at: place(2), value: fc.nat(9), after: fc.nat(40), removes: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(objectsIn(2), fc.array(write, { maxLength: 6 }), async (objects, writes) => {

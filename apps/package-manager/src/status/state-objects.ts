@@ -215,7 +215,13 @@ function collectionOf({ collections }: PlannedOdgm, named: string | undefined, p
   const [only] = collections;
   if (named === undefined && collections.length === 1 && only !== undefined) return only;
   if (named !== undefined && collections.includes(named)) return named;
-  if (named !== undefined) throw notFound("collection", named);
+  if (named !== undefined) {
+    const known = `the deployment has ${collections.join(", ")}`;
+    throw new Fault(
+      { kind: "not-found", resource: "collection", name: named },
+      `collection "${named}" was not found: ${known}`,
+    );
+  }
   throw invalid({ path, message: "is missing", fix: `use one of ${collections.join(", ")}` });
 }
 
