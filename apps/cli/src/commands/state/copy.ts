@@ -175,13 +175,13 @@ function report(
       if ("reason" in result && result.reason === "collisions")
         fail(
           session,
-          `${last.collisions} objects would get the place of another one; nothing was copied:${list}`,
+          `the place of ${last.collisions} of the objects is that of another one; nothing was copied:${list}`,
           "use more partitions in the destination, or --partition-by",
         );
       else
         fail(
           session,
-          `${last.different} objects exist in ${to} with other entries; nothing was copied:${list}`,
+          `${to} has other entries for ${last.different} of the objects; nothing was copied:${list}`,
           "add --overwrite to replace them; objects that changed in the source since an earlier copy are among them",
         );
       return EXIT.conflict;
@@ -204,7 +204,7 @@ function print(session: Session, summary: CopySummary): void {
   const { source, destination, outcome, passes, objects, written, deleted, extra } = summary;
   const lines = [
     `${source} → ${destination}: ${outcome === "equal" ? session.colours.good("equal") : session.colours.bad(outcome)}`,
-    `${objects} objects, ${written} written, ${deleted} deleted, ${extra} only in the destination, ${passes} passes`,
+    `objects ${objects}, written ${written}, deleted ${deleted}, only in the destination ${extra}, passes ${passes}`,
   ];
   session.printItem(summary, { kind: "copy", nameOf: () => destination, columns: [] }, () => `${lines.join("\n")}\n`);
 }
