@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { acceptedReports, applyClass, clusterHealth } from "./src/apply-class.ts";
-import { CHART_NAMES, CHARTS, comparable, documentedExamples, Helm } from "./src/helm.ts";
+import { CHART_NAMES, CHARTS, comparable, documentedExamples, EXAMPLES as EXAMPLES_FOLDER, Helm } from "./src/helm.ts";
 import { Installation } from "./src/installed-pods.ts";
 import { manifestsOf } from "./src/kustomize.ts";
 
@@ -433,6 +433,20 @@ describeWith(["helm", "kubernetes", "kwok", "gateway-api-crds"], "Helm charts on
     await kubectl("-n", namespace, "rollout", "status", "statefulset/oprc-pm", "--timeout=120s");
     expect(await uid()).toBe(before);
     await helm.call("uninstall", "pm", "-n", namespace, "--wait");
+  });
+
+  test("the data plane installs with pods that Pod Security admits, and one Service that managers find", async () => {
+    const example = path.join(EXAMPLES_FOLDER, "oaas-data-plane.yaml");
+    const chart = path.join(charts, "oaas-data-plane");
+    const { stderr, exitCode } = await helm.run("install", "data-plane", chart, "-n", NAMESPACE, "--values", example);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.not.stringMatching(/warning/i), exitCode: 0 });
+    for (const workload of ["statefulset/oprc-router", "deployment/oprc-gateway"])
+      await kubectl("-n", NAMESPACE, "rollout", "status", workload, "--timeout=120s");
+    expect(await kubectl("get", "services", "-A", "-l", "app=router,platform=oaas", "-o", "name")).toBe(
+      "service/oprc-router\n",
+    );
+    await helm.call("uninstall", "data-plane", "-n", NAMESPACE, "--wait");
+    expect(await objects()).not.toMatch(/oprc-router|oprc-gateway/);
   });
 
   test.each(EXAMPLES)("the API server accepts every object of $name", async ({ name, chart }) => {
