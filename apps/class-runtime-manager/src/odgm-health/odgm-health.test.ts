@@ -5,7 +5,7 @@ import { createRecordingMeter } from "@oaas/observability/testing";
 import { describe, expect, test } from "vitest";
 import type { ShardGate } from "../state-store/shard-gates.ts";
 import { SHARDS_CONDITION, type RunningStore } from "../state-store/running-store.ts";
-import type { StoreNode } from "../state-store/store-nodes.ts";
+import type { StoreNode, StoreObject } from "../state-store/store-nodes.ts";
 import { OdgmHealth } from "./odgm-health.ts";
 
 type Mood = "answers" | "hangs" | "is away" | "has no quorum" | "acknowledges slowly";
@@ -16,6 +16,8 @@ interface Node {
   partitions: number[];
   objects: number;
   podUid: string;
+  /** Whether it does not have the newest writes yet. */
+  isBehind?: boolean;
 }
 
 const INTERVAL_MS = 10_000;
@@ -34,6 +36,7 @@ function lab(names: readonly string[], { nodesPerStore = 2, elsewhere = [] as nu
   const woken: string[] = [];
   const writes: string[] = [];
   const gates: ShardGate[] = [];
+  const newest = new Map<string, StoreObject>();
   let connections = 0;
   let most = 0;
   let underWay = 0;
@@ -97,14 +100,17 @@ function lab(names: readonly string[], { nodesPerStore = 2, elsewhere = [] as nu
           node.partitions.map((partition) => ({ collection: "c", partition, shard: partition, objects: node.objects })),
         ),
       capabilities: async () => ["string_ids"],
-      list: () => Promise.reject(new Error("not used")),
-      get: () => Promise.reject(new Error("not used")),
+      list: (_request, signal) =>
+        answering(node, signal, () => ({ objects: [{ id: `oaas.health.${name}`, version: 1n, entryCount: 1n }] })),
+      get: ({ partition }, signal) =>
+        answering(node, signal, () => (node.isBehind ? undefined : newest.get(`${name} ${partition}`))),
       delete: () => Promise.reject(new Error("not used")),
-      set: async ({ partition, id }, _object, signal) => {
+      set: async ({ partition, id }, object, signal) => {
         writes.push(`${name} ${partition} ${id}`);
         if (node.mood === "acknowledges slowly") await sleep(ambient.timers, 60_000, signal);
         await answering(node, signal, () => undefined);
         if (node.mood === "has no quorum") throw unavailable("the state store", "No leader available");
+        newest.set(`${name} ${partition}`, object);
       },
       close: () => void (connections -= 1),
     };
@@ -260,6 +266,23 @@ test("checks a store at once when its pods change, and opens the gate of a node 
     ["successor", "False"],
     ["successor", "True"],
   ]);
+  await stop();
+});
+
+test("keeps a restarted node out of service until it has the newest write", async () => {
+  const { start, pass, node, gates, health } = lab(["a"]);
+  const stop = start();
+  await pass(500);
+  Object.assign(node("a", 2), { podUid: "successor", isBehind: true });
+  await pass(2_000);
+  expect(gates.at(-1)).toMatchObject({
+    pod: { uid: "successor" },
+    condition: { status: "False", reason: "CatchingUp" },
+  });
+  expect(health.storeReadingOf("a")?.answers[1]?.behind).toEqual({ collection: "c", partition: 0 });
+  node("a", 2).isBehind = false;
+  await pass(INTERVAL_MS);
+  expect(gates.at(-1)).toMatchObject({ pod: { uid: "successor" }, condition: { status: "True" } });
   await stop();
 });
 

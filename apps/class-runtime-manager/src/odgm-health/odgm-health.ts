@@ -6,7 +6,6 @@ import { assessStore, isSameReading, type StoreAnswers } from "../state-store/as
 import { changedGates, type ShardGate } from "../state-store/shard-gates.ts";
 import type { NodeAnswer } from "../state-store/node-answer.ts";
 import type { StoreReading } from "../state-store/decide-restart.ts";
-import { partitionKey } from "../state-store/store-layout.ts";
 import type { RunningStore } from "../state-store/running-store.ts";
 import type { StoreNodes } from "../state-store/store-nodes.ts";
 import type { CheckedStore } from "./checked-store.ts";
@@ -31,8 +30,6 @@ export interface OdgmHealthOptions {
 interface Known {
   readonly reading: OdgmReading | undefined;
   readonly store: StoreReading | undefined;
-  /** Partitions that hold the reserved object, by key. */
-  readonly probed: ReadonlySet<string>;
   readonly fingerprint: string;
   readonly dueAtMs: number;
   /** Consecutive checks that were not healthy. */
@@ -43,8 +40,8 @@ interface Known {
 const TICK_MS = 1_000;
 /** Maximum of intervals between checks of a store that no node answers for. */
 const MAX_SILENT_INTERVALS = 16;
-/** Requests of one check that may follow each other: shards, writes, and the writes again. */
-const REQUESTS_PER_CHECK = 4;
+/** Requests of one check that may follow each other: shards, writes and reads, each of them twice, and a list. */
+const REQUESTS_PER_CHECK = 6;
 
 /**
  * Checks the health of state stores, independent of reconciles, while this process is the leader: the shards of each
@@ -146,9 +143,7 @@ export class OdgmHealth implements LedTask {
     const before = this.#known.get(store.uid) ?? NOTHING_KNOWN;
     const found = running && (await this.#ask(running, store, signal));
     if (signal.aborted) return;
-    const probed = new Set([...before.probed, ...acknowledgedKeys(found)]);
-    const counted = found && { ...found, answers: found.answers.map((answer) => withoutReserved(answer, probed)) };
-    const assessed = running && counted && assessStore(running, counted, before.store, ambient.clock.now());
+    const assessed = running && found && assessStore(running, found, before.store, ambient.clock.now());
     const reading = assessed?.reading;
     const isSilent = assessed === undefined || assessed.store.answers.length === 0;
     this.#readings.add(1, { outcome: isSilent ? "unknown" : reading?.healthy ? "healthy" : "unhealthy" });
@@ -156,12 +151,11 @@ export class OdgmHealth implements LedTask {
     this.#known.set(store.uid, {
       reading,
       store: assessed?.store,
-      probed,
       fingerprint: store.fingerprint,
       failures,
       dueAtMs: ambient.clock.monotonic() + this.#delayAfter(failures, isSilent),
     });
-    if (running && counted) await this.#openGates(running, counted.answers, signal, logger);
+    if (running && found) await this.#openGates(running, found.answers, signal, logger);
     if (!isSameReading(before.reading, reading) || isProgress(before.store, assessed?.store))
       for (const enqueue of this.#listeners.get(kind) ?? []) enqueue(store.key, { priority: PRIORITY.low });
   }
@@ -198,29 +192,16 @@ export class OdgmHealth implements LedTask {
 const NOTHING_KNOWN: Known = {
   reading: undefined,
   store: undefined,
-  probed: new Set(),
   fingerprint: "",
   dueAtMs: 0,
   failures: 0,
 };
 
-function acknowledgedKeys(found: StoreAnswers | undefined): readonly string[] {
-  return [...(found?.acknowledged ?? [])].filter(([, isAcknowledged]) => isAcknowledged).map(([key]) => key);
-}
-
-/** The reserved object does not count. */
-function withoutReserved(answer: NodeAnswer, probed: ReadonlySet<string>): NodeAnswer {
-  const shards = answer.shards.map((shard) =>
-    probed.has(partitionKey(shard)) ? { ...shard, objects: Math.max(0, shard.objects - 1) } : shard,
-  );
-  return { ...answer, shards };
-}
-
 /** Whether a restart may be decided otherwise although the reading for the status is equal. */
 function isProgress(before: StoreReading | undefined, after: StoreReading | undefined): boolean {
   const relevant = (reading: StoreReading | undefined): string =>
     JSON.stringify([
-      reading?.answers.map(({ podUid }) => podUid).toSorted() ?? null,
+      reading?.answers.map(({ podUid, behind }) => `${podUid} ${behind === undefined}`).toSorted() ?? null,
       [...(reading?.missingReadings ?? [])].map(([id, readings]) => [id, Math.min(readings, 2)]),
     ]);
   return relevant(before) !== relevant(after);

@@ -1,31 +1,20 @@
-import { create } from "@bufbuild/protobuf";
-import { oprcData } from "@oaas/contracts/grpc";
-import { Fault, orAbort, sleep, startDeadline, type Ambient } from "@oaas/foundation";
-import type { Logger } from "@oaas/observability";
+import { Fault, orAbort, startDeadline } from "@oaas/foundation";
 import { localPartitions, type StoreAnswers } from "../state-store/assess-store.ts";
 import { holds } from "../state-store/decide-restart.ts";
 import type { NodeAnswer } from "../state-store/node-answer.ts";
 import { isRunning, type RunningStore } from "../state-store/running-store.ts";
 import type { StoreNode, StoreNodes } from "../state-store/store-nodes.ts";
 import { partitionKey, type AssignedPartition } from "../state-store/store-layout.ts";
+import { probePartition, type OpenNode, type PartitionProbe, type ProbeDeps } from "./probe-partition.ts";
 
-export interface ReadNodesDeps {
+export interface ReadNodesDeps extends ProbeDeps {
   readonly nodes: StoreNodes;
-  readonly ambient: Ambient;
-  readonly logger: Logger;
-  /** Time limit for one request. */
-  readonly timeoutMs: number;
 }
 
 /** Writes to one store at the same time. */
 const MAX_PARALLEL_WRITES = 4;
-/** A leader is often elected within this time. */
-const RETRY_MS = 500;
-
-interface OpenNode {
-  readonly node: StoreNode;
-  readonly answer: NodeAnswer;
-}
+/** Nodes that start within this time of the creation of their store are its first ones. */
+const FIRST_START_MS = 300_000;
 
 /**
  * Asks every running node for its shards, then writes one reserved object to each partition that a node here has. Nodes
@@ -39,20 +28,35 @@ export async function readNodes(
 ): Promise<StoreAnswers> {
   const opened = await openNodes(running, deps, signal);
   try {
-    const acknowledged = new Map<string, boolean>();
+    const probes = new Map<AssignedPartition, PartitionProbe>();
     const queue = localPartitions(running).values();
     const writeQueued = async (): Promise<void> => {
       for (const partition of queue) {
         const holders = opened.filter(({ answer }) => holds(answer, partition));
         if (holders.length === 0) continue;
-        acknowledged.set(partitionKey(partition), await isAcknowledged(partition, objectId, holders, deps, signal));
+        probes.set(partition, await probePartition(partition, objectId, holders, deps, signal));
       }
     };
     await Promise.all(Array.from({ length: MAX_PARALLEL_WRITES }, writeQueued));
-    return { answers: opened.map(({ answer }) => answer), acknowledged };
+    return {
+      answers: opened.map(({ answer }) => withProbes(answer, probes)),
+      acknowledged: new Map([...probes].map(([partition, probe]) => [partitionKey(partition), probe.isAcknowledged])),
+    };
   } finally {
     for (const { node } of opened) node.close();
   }
+}
+
+/** The answer of a node without the reserved objects, and with the first partition in which it is behind. */
+function withProbes(answer: NodeAnswer, probes: ReadonlyMap<AssignedPartition, PartitionProbe>): NodeAnswer {
+  const reserved = new Map([...probes].map(([partition, probe]) => [partitionKey(partition), probe.reserved]));
+  const shards = answer.shards.map((shard) => ({
+    ...shard,
+    objects: Math.max(0, shard.objects - (reserved.get(partitionKey(shard)) ?? 0)),
+  }));
+  const behind = [...probes].find(([, probe]) => probe.behind.has(answer.nodeId))?.[0];
+  if (behind === undefined) return { ...answer, shards };
+  return { ...answer, shards, behind: { collection: behind.collection, partition: behind.partition } };
 }
 
 async function openNodes(running: RunningStore, deps: ReadNodesDeps, signal: AbortSignal): Promise<OpenNode[]> {
@@ -69,6 +73,8 @@ async function openNodes(running: RunningStore, deps: ReadNodesDeps, signal: Abo
         const { address } = node;
         return {
           node,
+          pod,
+          isNew: (pod.startedAtMs ?? 0) - Date.parse(running.settingsCreatedAt ?? "") < FIRST_START_MS,
           answer: { nodeId, podUid: pod.uid, address, shards, ...(capabilities === undefined ? {} : { capabilities }) },
         };
       } catch (thrown) {
@@ -79,29 +85,4 @@ async function openNodes(running: RunningStore, deps: ReadNodesDeps, signal: Abo
     }),
   );
   return opened.filter((one) => one !== undefined);
-}
-
-/** Asks each node that has the partition, then all of them once more: an election takes a moment. */
-async function isAcknowledged(
-  { collection, partition }: AssignedPartition,
-  id: string,
-  holders: readonly OpenNode[],
-  { ambient, logger, timeoutMs }: ReadNodesDeps,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (let attempt = 0; attempt < 2 && !signal.aborted; attempt += 1) {
-    if (attempt > 0) await sleep(ambient.timers, RETRY_MS, signal).catch(() => undefined);
-    for (const { node, answer } of holders) {
-      if (signal.aborted) return false;
-      try {
-        using deadline = startDeadline(ambient, timeoutMs, signal);
-        await node.set({ collection, partition, id }, create(oprcData.ObjDataSchema), deadline.signal);
-        return true;
-      } catch (thrown) {
-        const at = { collection, partition, node_id: answer.nodeId };
-        logger.debug("write to state store failed", { ...at, fault: Fault.from(thrown) });
-      }
-    }
-  }
-  return false;
 }

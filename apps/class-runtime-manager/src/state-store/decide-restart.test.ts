@@ -119,6 +119,18 @@ const CASES: readonly Case[] = [
     want: { kind: "wait", message: expect.stringContaining("lacks partition 1 of c") },
   },
   {
+    why: "the last has its shards, but not yet all their objects",
+    with: {
+      members: [member(1), member(2, outdated), member(3, outdated)],
+      reading: reading([
+        { ...answer(1, [0, 1]), behind: { collection: "c", partition: 1 } },
+        answer(2, [0, 1]),
+        answer(3, [0, 1]),
+      ]),
+    },
+    want: { kind: "wait", message: expect.stringContaining("node 1 still catches up with partition 1 of c") },
+  },
+  {
     why: "writes do not succeed yet",
     with: {
       members: [member(1), member(2, outdated), member(3)],

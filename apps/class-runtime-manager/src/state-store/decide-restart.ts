@@ -182,6 +182,9 @@ function incompleteness({ members, layout, reading, isChecked }: RestartInput): 
     if (answer === undefined) return `node ${nodeId} did not answer since it started`;
     const missing = partitionsOfNode(layout, nodeId).find((partition) => !holds(answer, partition));
     if (missing !== undefined) return `node ${nodeId} lacks partition ${missing.partition} of ${missing.collection}`;
+    const { behind } = answer;
+    if (behind !== undefined)
+      return `node ${nodeId} still catches up with partition ${behind.partition} of ${behind.collection}`;
   }
   const [silent] = reading.unwritable;
   return silent && `partition ${silent.partition} of ${silent.collection} does not acknowledge writes`;

@@ -14,6 +14,8 @@ export interface NodeAnswer {
   /** host:port */
   readonly address: string;
   readonly shards: readonly HeldShard[];
+  /** The first shard that does not have all acknowledged objects yet, as after a restart; absent when there is none. */
+  readonly behind?: Pick<HeldShard, "collection" | "partition">;
   readonly capabilities?: readonly string[];
 }
 

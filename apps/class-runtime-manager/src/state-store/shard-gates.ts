@@ -2,7 +2,7 @@ import { timestamp } from "@oaas/foundation";
 import type { NodeAnswer } from "./node-answer.ts";
 import { holds } from "./decide-restart.ts";
 import { isRunning, SHARDS_CONDITION, shardsCondition, type MemberPod, type RunningStore } from "./running-store.ts";
-import { partitionsOfNode } from "./store-layout.ts";
+import { partitionsOfNode, type AssignedPartition } from "./store-layout.ts";
 
 /** A pod condition to set. */
 export interface ShardGate {
@@ -29,16 +29,29 @@ export function changedGates(
     const hasGate = pod.object.spec?.readinessGates?.some(({ conditionType: type }) => type === SHARDS_CONDITION);
     const answer = answers.find((one) => one.nodeId === nodeId && one.podUid === pod.uid);
     if (hasGate !== true || answer === undefined) return [];
-    const missing = partitionsOfNode(layout, nodeId).find((partition) => !holds(answer, partition));
-    const status = missing === undefined ? "True" : "False";
-    if (shardsCondition(pod) === status) return [];
-    const text =
-      missing === undefined
-        ? { reason: "ShardsHeld", message: "The node has all its shards." }
-        : {
-            reason: "ShardMissing",
-            message: `The node lacks partition ${missing.partition} of ${missing.collection}.`,
-          };
-    return [{ pod, condition: { type: SHARDS_CONDITION, status, ...text, lastTransitionTime: timestamp(nowMs) } }];
+    const condition = shardState(answer, partitionsOfNode(layout, nodeId));
+    if (shardsCondition(pod) === condition.status) return [];
+    return [{ pod, condition: { type: SHARDS_CONDITION, ...condition, lastTransitionTime: timestamp(nowMs) } }];
   });
+}
+
+function shardState(
+  answer: NodeAnswer,
+  assigned: readonly AssignedPartition[],
+): Pick<ShardGate["condition"], "status" | "reason" | "message"> {
+  const missing = assigned.find((partition) => !holds(answer, partition));
+  if (missing !== undefined)
+    return {
+      status: "False",
+      reason: "ShardMissing",
+      message: `The node lacks partition ${missing.partition} of ${missing.collection}.`,
+    };
+  const { behind } = answer;
+  return behind === undefined
+    ? { status: "True", reason: "ShardsHeld", message: "The node has all its shards." }
+    : {
+        status: "False",
+        reason: "CatchingUp",
+        message: `The node is not known to have all objects of partition ${behind.partition} of ${behind.collection}.`,
+      };
 }
