@@ -59,6 +59,8 @@ const desiredClass: fc.Arbitrary<DesiredClass> = fc
     functions: { a: { tag, min }, b: "1", ...(third ? { c: "1" } : {}) },
     template,
     odgm,
+    // Otherwise the layout of the first class would stay.
+    mayLoseState: true,
   }));
 
 const fault: fc.Arbitrary<CallFault> = fc.constantFrom<CallFault>(

@@ -7,6 +7,7 @@ import { createKubeClasses } from "../src/classes/kube-store.ts";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { createServeCheck } from "../src/grpc/deployments/serve-check.ts";
 import { classManifest, ControllerFixture } from "./support/controller-fixture.ts";
+import { createFaultInjectingTransport, type FaultInjectingTransport } from "./support/fault-injecting-transport.ts";
 import { startGrpcServices, type GrpcFixture } from "./support/grpc-fixture.ts";
 
 const NAMESPACE = "stores";
@@ -146,6 +147,28 @@ describeOnTarget("the layout of running state stores", { needs: ["kubectl"] }, (
     await deploy({ replicaCount: 1, allowLayoutChange: true });
     expect(await refusalOf("sent")).toBeUndefined();
     expect((await get("sts", "sent-odgm"))?.spec?.replicas).toBe(1);
+  });
+
+  test("no pod starts before its layout is stored", async () => {
+    await crm.manager.stop();
+    const transport = { current: undefined as FaultInjectingTransport | undefined };
+    const client = fixture.createClient(
+      undefined,
+      (inner) => (transport.current = createFaultInjectingTransport(inner)),
+    );
+    crm = await fixture.startController({ namespaces: [NAMESPACE], identity: "without-config", client });
+    transport.current?.injectFault(({ method, target }) => method === "PATCH" && target.startsWith("configmaps/"), {
+      do: "respond",
+      status: 403,
+      reason: "Forbidden",
+    });
+    await apply("unstored", { replica_count: 3 });
+    await fixture.waitForStatus(NAMESPACE, "unstored", "refused", ({ reason }) => reason === "Forbidden");
+    expect(await fixture.listOwned(NAMESPACE, "sts,deploy", "unstored")).toEqual([]);
+    transport.current?.clearFault();
+    await fixture.kubectl(`annotate crt unstored -n ${NAMESPACE} oaas.io/correlation-id=again`);
+    expect(await refusalOf("unstored")).toBeUndefined();
+    expect((await get("sts", "unstored-odgm"))?.spec?.replicas).toBe(3);
   });
 
   test("a Deployment of an earlier version runs on alone until a restart is allowed", async () => {

@@ -39,6 +39,8 @@ export interface DesiredClass {
   readonly functions: Readonly<Record<string, string | { readonly tag: string; readonly min?: number }>>;
   readonly template?: string;
   readonly odgm?: boolean;
+  /** Whether its state store follows every change of the spec, although objects are lost. */
+  readonly mayLoseState?: boolean;
 }
 
 /** Builds the class runtime. */
@@ -54,8 +56,8 @@ export function classRuntimeOf(namespace: string, name: string, desired: Desired
     package_class_key: "shop.Order",
     functions,
     ...(desired.template === undefined ? {} : { selected_template: desired.template }),
-    // A fixed id: generated ids contain the namespace.
-    ...(desired.odgm ? { state_spec: { consistency_model: "strong" }, odgm_config: { node_id: 4711 } } : {}),
+    ...(desired.odgm ? { state_spec: { consistency_model: "strong" } } : {}),
+    ...odgmConfigOf(desired),
   };
   return {
     apiVersion: "oaas.io/v1alpha1",
@@ -63,6 +65,13 @@ export function classRuntimeOf(namespace: string, name: string, desired: Desired
     metadata: { namespace, name },
     spec,
   } as ClassRuntime & KubeObject;
+}
+
+/** A fixed id: generated ids contain the namespace. */
+function odgmConfigOf({ odgm = false, mayLoseState = false }: DesiredClass): object {
+  const permission = mayLoseState ? { allow_layout_change: true } : {};
+  if (odgm) return { odgm_config: { node_id: 4711, ...permission } };
+  return mayLoseState ? { odgm_config: { enabled: false, ...permission } } : {};
 }
 
 /** Creates or updates a class as a user does. */
@@ -171,6 +180,8 @@ const VOLATILE_FIELDS = new Set([
   "managedFields",
   "lastTransitionTime",
   "last_updated",
+  // Of the settings of a state store, which contain the namespace, and their time.
+  "configuration",
   "clusterIP",
   "clusterIPs",
   "deployment.kubernetes.io/revision",
@@ -180,7 +191,7 @@ const VOLATILE_FIELDS = new Set([
 ]);
 
 /** Hashes over the owner uid or the namespace; the hashed content is compared itself. */
-const HASH_ANNOTATIONS = new Set([HASH_ANNOTATION, "oaas.io/config-hash"]);
+const HASH_ANNOTATIONS = new Set([HASH_ANNOTATION]);
 
 function withoutVolatileFields(object: Stored<KubeObject>, namespace: string): unknown {
   const { status, ...rest } = object as Stored<KubeObject> & { readonly status?: unknown };
