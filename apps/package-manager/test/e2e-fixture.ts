@@ -109,6 +109,7 @@ export async function startOneCluster(): Promise<OneCluster> {
   const crm = crmOf("edge", port, kube, folder, {
     OPRC_CRM_K8S_NAMESPACE: "*",
     OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true",
+    OPRC_CRM_DATA_PLANE_NETWORK: "shared",
   });
   await crm.start();
   return {
@@ -149,6 +150,7 @@ function crmOf(
           OPRC_CRM_K8S_NAMESPACE: name,
           OPRC_CRM_CLUSTER_NAME: name,
           OPRC_CRM_FEATURES_ODGM: "true",
+          OPRC_CRM_DATA_PLANE_NETWORK: "shared",
           OPRC_CRM_TEMPLATES_ODGM_IMAGE: "example.test/odgm:1",
           OPRC_CRM_ODGM_HEALTH: "false",
           // Without leader election a restarted manager need not wait for the lease of the killed one.

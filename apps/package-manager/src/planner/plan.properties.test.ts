@@ -1,13 +1,22 @@
 import { canonicalJson } from "@oaas/foundation";
-import { ClusterStatus, type ClassDeployment, type ClusterName } from "@oaas/models";
+import { ClusterStatus, ShardType, type ClassDeployment, type ClusterName } from "@oaas/models";
 import { sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { comparePlans } from "./explanation/compare-plans.ts";
+import { networkOf } from "./placement/networks.ts";
 import { planDeployment } from "./plan.ts";
 import type { CandidateCluster, DeploymentPlan, LowerTarget, PlanInput, Remedy } from "./plan-types.ts";
 import { sizeReplicas } from "./sizing/replicas.ts";
-import { clusterName, clusterOf, functionKey, inputOf, stateOf, STRONG_STATE } from "./testing/plan-inputs.ts";
+import {
+  clusterName,
+  clusterOf,
+  functionKey,
+  functionOf,
+  inputOf,
+  stateOf,
+  STRONG_STATE,
+} from "./testing/plan-inputs.ts";
 import { planContent } from "./plan-units.ts";
 
 const share = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 0.999, 1));
@@ -320,4 +329,106 @@ test("a running class keeps its layout, and each shard its id while its node rem
     }),
     { numRuns: sweepSize(300, 20_000) },
   );
+});
+
+/** The data plane networks of the nodes of a plan. */
+function networksOf({ odgm }: DeploymentPlan, { clusters }: PlanInput): ReadonlySet<string> {
+  const of = new Map(clusters.map((one) => [one.name, networkOf(one)]));
+  return new Set(Object.keys(odgm?.nodeIds ?? {}).map((name) => of.get(name as ClusterName) ?? name));
+}
+
+test("copies of a new class are in one data plane network, and one copy is on one node", () => {
+  fc.assert(
+    fc.property(input, (given) => {
+      const result = planDeployment(given);
+      if (!result.ok || result.value.odgm === undefined) return;
+      const { odgm, units } = result.value;
+      expect(networksOf(result.value, given).size).toBe(1);
+      expect(units.map(({ cluster: name }) => name)).toEqual(Object.keys(odgm.nodeIds).sort());
+      const members = Object.values(odgm.nodeIds).flat();
+      if (odgm.replicaCount === 1) expect(members).toHaveLength(1);
+      for (const { primary, replica } of Object.values(odgm.assignments).flat()) {
+        expect(primary).toBe(replica[0]);
+        expect(members).toEqual(expect.arrayContaining([...replica]));
+      }
+    }),
+    RUNS,
+  );
+});
+
+/** The same clusters with other readings, of which some are missing. */
+function withReadings(
+  clusters: readonly CandidateCluster[],
+  readings: readonly CandidateCluster[],
+): CandidateCluster[] {
+  return clusters.map((one, index) => {
+    const other = readings[index % Math.max(1, readings.length)];
+    if (other === undefined) return one;
+    const { reading: _, ...rest } = { ...one, breaker: other.breaker };
+    return other.reading === undefined ? rest : { ...rest, reading: { ...other.reading, cluster: one.name } };
+  });
+}
+
+test("an update without statements about the layout is accepted and keeps every member at any readings", () => {
+  let kept = 0;
+  fc.assert(
+    fc.property(input, fc.array(cluster, { maxLength: 8 }), fc.boolean(), (first, readings, isAllowed) => {
+      const before = planDeployment(first);
+      fc.pre(before.ok && before.value.odgm !== undefined);
+      const { deployment: running } = first;
+      const odgm = { collections: [], nodeIds: {}, ...running.odgm, ...(isAllowed ? { allowLayoutChange: true } : {}) };
+      const after = planDeployment({
+        ...first,
+        package: { ...first.package, functions: [functionOf("Order.place", { config: { A: "2" } })] },
+        deployment: { ...running, ...(running.odgm === undefined && !isAllowed ? {} : { odgm }) },
+        clusters: withReadings(first.clusters, readings),
+        previous: before.value,
+        running,
+      });
+      expect(after.ok ? "" : after.error.message).toBe("");
+      if (!after.ok) return;
+      const { allowLayoutChange: _, ...now } = after.value.odgm!;
+      expect(now).toEqual(before.value.odgm);
+      expect(after.value.stateLoss).toBeUndefined();
+      kept += 1;
+    }),
+    RUNS,
+  );
+  expect(kept).toBeGreaterThan(0);
+});
+
+test("no accepted plan changes members without permission, except that merged copies grow", () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(input, input, fc.constantFrom(undefined, ...Object.values(ShardType)), (first, later, shardType) => {
+      const stated = (of: ClassDeployment) => ({
+        ...of,
+        ...(shardType === undefined ? {} : { odgm: { collections: [], nodeIds: {}, ...of.odgm, shardType } }),
+      });
+      const before = planDeployment({ ...first, deployment: stated(first.deployment) });
+      fc.pre(before.ok && before.value.odgm !== undefined);
+      const names = new Set(later.clusters.map(({ name }) => name));
+      const clusters = [...later.clusters, ...first.clusters.filter(({ name }) => !names.has(name))];
+      const given = { ...later, package: first.package, clusters, running: stated(first.deployment) };
+      const after = planDeployment({ ...given, deployment: stated(later.deployment), previous: before.value });
+      if (!after.ok || after.value.odgm === undefined) return;
+      accepted += 1;
+      const [old, now] = [before.value.odgm!, after.value.odgm];
+      expect(after.value.stateLoss).toBeUndefined();
+      if (old.shardType !== ShardType.mst) {
+        expect(now).toEqual(old);
+        return;
+      }
+      expect(now).toMatchObject({ collections: old.collections, partitionCount: old.partitionCount });
+      const members = Object.values(now.nodeIds).flat();
+      expect(members).toEqual(expect.arrayContaining(Object.values(old.nodeIds).flat()));
+      for (const [name, partitions] of Object.entries(old.assignments)) {
+        for (const [index, { replica }] of partitions.entries()) {
+          expect(now.assignments[name]?.[index]?.replica).toEqual(expect.arrayContaining([...replica]));
+        }
+      }
+    }),
+    RUNS,
+  );
+  expect(accepted).toBeGreaterThan(10);
 });

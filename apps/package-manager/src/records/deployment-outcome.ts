@@ -92,7 +92,8 @@ export function revertToFallback(
     achievedQuorumAvailability: plan.achievedAvailability,
     ...namespacesOf(plan, []),
   };
-  const reverted = { ...rest, deployment, summary, placements, desired: revision, stable: revision };
+  const { collections = [] } = plan.odgm ?? {};
+  const reverted = { ...rest, deployment, summary, placements, collections, desired: revision, stable: revision };
   return withSagaSummary(reverted, saga, nowMs);
 }
 

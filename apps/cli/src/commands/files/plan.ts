@@ -112,6 +112,11 @@ function planChanges({ changes }: Plan, colours: Colours): string[] {
   return ["Changes to the running deployment:", resolvedChangesText(changes, colours)];
 }
 
+/** The objects that the plan loses, before everything else; package managers of earlier releases do not say it. */
+function stateLossLines({ state_loss: loss }: Partial<Pick<Plan, "state_loss">>, colours: Colours): string[] {
+  return typeof loss === "string" ? [colours.bad(`Warning: ${loss}`)] : [];
+}
+
 /** What the clusters that are assumed down would take with them. */
 function lossLines({ cluster_loss: loss }: Plan, colours: Colours): string[] {
   if (loss === null) return [];
@@ -148,6 +153,7 @@ function namespaceText({ units }: Plan, cluster: string): string {
 function planText(value: Plan, { colours, format }: Session): string {
   const isWide = format.as === "wide";
   const head = [
+    ...stateLossLines(value, colours),
     `${colours.bold(value.deployment_key)}: ${value.package_name}.${value.class_key}, revision ${value.package_revision}`,
     `availability: target ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
     `cluster failures: ${clusterFailuresText(value.planned_availability)}`,

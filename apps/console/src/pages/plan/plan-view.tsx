@@ -16,6 +16,7 @@ export function PlanView({ plan }: { readonly plan: Plan }) {
   const { planned_availability: planned, cluster_loss: loss, price, changes, objects } = plan;
   return (
     <>
+      {plan.state_loss != null && <Notice tone="bad" title={plan.state_loss} />}
       {plan.pause && <Notice tone="warn" title={text.paused} />}
       <div className="grid gap-4 sm:grid-cols-3">
         <Figure
