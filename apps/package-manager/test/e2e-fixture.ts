@@ -109,7 +109,6 @@ export async function startOneCluster(): Promise<OneCluster> {
   const crm = crmOf("edge", port, kube, folder, {
     OPRC_CRM_K8S_NAMESPACE: "*",
     OPRC_CRM_FEATURES_CREATE_NAMESPACES: "true",
-    OPRC_CRM_DATA_PLANE_NETWORK: "shared",
   });
   await crm.start();
   return {
