@@ -188,7 +188,10 @@ test("an additional cluster keeps reachable targets reachable, unless it is name
       const before = planDeployment(given);
       if (!before.ok || given.deployment.targetClusters.length > 0) return;
       const joined = clusterOf("z", availability, { labels: { env: "edge" } });
-      expect(planDeployment({ ...given, clusters: [...given.clusters, joined] }).ok).toBe(true);
+      const after = planDeployment({ ...given, clusters: [...given.clusters, joined] });
+      // Except a target that connected clusters would reach when they fail as a whole: connecting them is better.
+      const kinds = !after.ok && "remedies" in after.error ? after.error.remedies.map(({ kind }) => kind) : [];
+      expect(after.ok || kinds.includes("connect-clusters")).toBe(true);
     }),
     RUNS,
   );
@@ -413,7 +416,7 @@ test("no accepted plan changes members without permission, except that merged co
       const after = planDeployment({ ...given, deployment: stated(later.deployment), previous: before.value });
       if (!after.ok || after.value.odgm === undefined) return;
       accepted += 1;
-      const [old, now] = [before.value.odgm!, after.value.odgm];
+      const [old, now] = [before.value.odgm, after.value.odgm];
       expect(after.value.stateLoss).toBeUndefined();
       if (old.shardType !== ShardType.mst) {
         expect(now).toEqual(old);

@@ -142,7 +142,7 @@ function planWithout(input: PlanInput, unsuited: ClusterNeeds["unsuited"], isApp
   if (!placed.ok) {
     return refused(
       placed.unconnected === undefined
-        ? refuseUnreachableTarget(task, placed.error, verdicts)
+        ? refuseUnreachableTarget(placed, verdicts)
         : refuseUnconnected(task, placed.unconnected, verdicts),
     );
   }

@@ -93,7 +93,7 @@ test("a permitted rename frees the old collection and claims the new one", async
 /** A deployment as an earlier release stored it. */
 async function forgetClaims(key: DeploymentKey): Promise<void> {
   const { deployments } = manager.parts.deployments;
-  await fixture.drive(deployments.modify(key, ({ collections: _, claims: __, ...earlier }) => earlier));
+  await fixture.drive(deployments.modify(key, ({ collections: _collections, claims: _claims, ...earlier }) => earlier));
   const store = await fixture.at.connect();
   const { entries } = await store.range({ prefix: "c/collection-claims" });
   await store.commit({ writes: entries.map(({ key: id }) => ({ op: "delete" as const, key: id })) });

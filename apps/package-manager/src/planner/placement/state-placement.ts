@@ -3,8 +3,8 @@ import { truncateShare } from "../explanation/format.ts";
 import { clusterBound, neededReplicas, worstReplicas } from "../sizing/cluster-failures.ts";
 import { meets } from "../sizing/quorum.ts";
 import { byPrice } from "../price/price-order.ts";
-import { ownEntry, type CandidateCluster } from "../plan-types.ts";
-import type { Sizing } from "../sizing/replicas.ts";
+import { ownEntry, type CandidateCluster, type LowerTarget, type Remedy } from "../plan-types.ts";
+import { CLASS_SUBJECT, subjectName, type Demand, type Sizing } from "../sizing/replicas.ts";
 import { compareNames, type Candidate, type Candidates } from "./candidates.ts";
 import { byNetwork, listText } from "./networks.ts";
 import { placeReplicas, type CopyRules, type Placement, type PlacementTask } from "./placement.ts";
@@ -21,14 +21,22 @@ export interface UnconnectedClusters {
     readonly replicas: number;
     readonly clusters: readonly ClusterName[];
   };
-  /** Whether lowering the target to that availability is enough. */
-  readonly canLowerTarget: boolean;
+  /** The demand that is missed the most. */
+  readonly demand: Demand;
+  /** Targets that one network reaches; empty if lowering them is not enough. */
+  readonly lowerTargets: readonly LowerTarget[];
 }
 
 /** A placement with the task that it answers, or the closest sizing that misses a target. */
 export type ClassPlacement = { readonly task: PlacementTask } & (
   | { readonly ok: true; readonly value: Placement }
-  | { readonly ok: false; readonly error: Sizing; readonly unconnected?: UnconnectedClusters }
+  | {
+      readonly ok: false;
+      readonly error: Sizing;
+      readonly unconnected?: UnconnectedClusters;
+      /** The task with the clusters of all networks, if there are several. */
+      readonly whole?: PlacementTask;
+    }
 );
 
 type ReachedPlacement = ClassPlacement & { readonly ok: true };
@@ -43,17 +51,36 @@ export function placeClass(task: PlacementTask): ClassPlacement {
   if (!task.hasState) return { task, ...placeReplicas(task) };
   const groups = clusterGroups(task);
   if (groups.length <= 1) return placeCopies(task);
-  const options = groups.map((group) => placeCopies(within(task, group)));
-  const connected = task.copies.isSingle ? undefined : placeCopies(task);
-  const sufficient = options.filter(isReached).filter((option) => !missesBound(option, connected));
-  const best = sufficient.toSorted(byPreference)[0];
+  const { best, closest, connected } = compareNetworks(task, groups);
   if (best !== undefined) return best;
-  const closest = options.toSorted((a, b) => reachOf(b) - reachOf(a))[0] as ClassPlacement;
   if (task.input.deployment.allowBestEffort) {
     return closest.ok ? { ...closest, value: { ...closest.value, bestEffort: true } } : closest;
   }
-  if (connected === undefined || !isReached(connected)) return asRefusal(closest);
-  return { ...asRefusal(closest), unconnected: describeUnconnected(task, groups, closest) };
+  const refused = { ...asRefusal(closest), whole: task };
+  if (connected === undefined || !isReached(connected)) return refused;
+  return { ...refused, unconnected: describeUnconnected(task, groups, closest) };
+}
+
+interface ComparedNetworks {
+  /** The best placement that is sufficient. */
+  readonly best?: ReachedPlacement | undefined;
+  /** The one that reaches the most. */
+  readonly closest: ClassPlacement;
+  /** The placement if all clusters were connected; absent for a single copy. */
+  readonly connected?: ClassPlacement | undefined;
+}
+
+function compareNetworks(task: PlacementTask, groups: readonly (readonly Candidate[])[]): ComparedNetworks {
+  const options = groups.map((group) => placeCopies(within(task, group)));
+  const connected = task.copies.isSingle ? undefined : placeCopies(task);
+  const sufficient = options.filter(isReached).filter((option) => !missesBound(option, connected));
+  const closest = options.toSorted((a, b) => reachOf(b) - reachOf(a))[0] as ClassPlacement;
+  return { best: sufficient.toSorted(byPreference)[0], closest, connected };
+}
+
+/** Whether the clusters of some network are sufficient. */
+function isReachable(task: PlacementTask): boolean {
+  return compareNetworks(task, clusterGroups(task)).best !== undefined;
 }
 
 /** The clusters that can have copies of one object together: those of a network, or of a single copy each alone. */
@@ -98,6 +125,14 @@ function withAtLeast(task: PlacementTask, least: number): PlacementTask {
   const [ofClass, ...others] = task.demands;
   const atLeast = Math.max(ofClass.atLeast, least);
   return { ...task, demands: [{ ...ofClass, atLeast }, ...others], basis: { ...task.basis, atLeast } };
+}
+
+/** The demands of a class with one more cluster: where the user names it, objects are on several nodes. */
+export function demandsWithOneMore({ candidates, copies, demands, hasState }: PlacementTask): PlacementTask["demands"] {
+  const [ofClass, ...others] = demands;
+  if (!hasState || candidates.mode !== "named") return demands;
+  if (copies.isSingle) return [{ ...ofClass, atLeast: 2, atMost: 1 }, ...others];
+  return [{ ...ofClass, atLeast: Math.max(ofClass.atLeast, leastCopies(copies)) }, ...others];
 }
 
 /** The fewest copies where the user names clusters or nodes: each of several clusters has nodes. */
@@ -176,24 +211,70 @@ function describeUnconnected(
   groups: readonly (readonly Candidate[])[],
   closest: ClassPlacement,
 ): UnconnectedClusters {
-  const availability = truncateShare(reachOf(closest), 9);
-  const [ofClass, ...others] = task.demands;
-  const lowered = placeClass({
-    ...task,
-    demands: [{ ...ofClass, target: availability }, ...others],
-    basis: { ...task.basis, target: availability },
+  const [ofClass] = task.demands;
+  const sizes = closest.ok ? closest.value.sizing.sizes : closest.error.sizes;
+  // What the class reaches is limited by its clusters as a whole; its functions are sized alone.
+  const reached = sizes.flatMap((size) => {
+    if (size === undefined) return [];
+    const availability = size.demand.subject === CLASS_SUBJECT ? reachOf(closest) : size.availability;
+    return [{ ...size, availability: truncateShare(availability, 9) }];
   });
+  const missed = reached.filter(({ demand, availability }) => !meets(availability, demand.target));
+  const worst = missed.toSorted((a, b) => b.demand.target - b.availability - (a.demand.target - a.availability))[0];
+  const targets = missed.map(({ demand, availability }) => ({ subject: subjectName(demand), availability }));
   const usable = closest.task.candidates.all.filter((candidate) => candidate.usable);
   return {
     apart: unconnectedClusters(task.candidates),
     clusters: groups.flatMap((group) => group.map(({ cluster }) => cluster.name)).toSorted(compareNames),
+    demand: worst?.demand ?? ofClass,
     best: {
-      availability,
-      replicas: closest.ok ? closest.value.replicas : (closest.error.sizes[0]?.replicas ?? 0),
+      availability: worst?.availability ?? 0,
+      replicas: worst?.replicas ?? 0,
       clusters: (closest.ok ? closest.value.chosen : usable).map(({ cluster }) => cluster.name).toSorted(compareNames),
     },
-    canLowerTarget: lowered.ok && !lowered.value.bestEffort,
+    lowerTargets: isSufficientApart(task, { kind: "lower-target", targets, text: "" }) ? targets : [],
   };
+}
+
+/** The same task with another target of the class, which the user states. */
+function withLowerTarget(task: PlacementTask, target: number): PlacementTask {
+  const { input, basis } = task;
+  const [ofClass, ...others] = task.demands;
+  const { deployment } = input;
+  return {
+    ...task,
+    input: { ...input, deployment: { ...deployment, nfr: { ...deployment.nfr, availability: target } } },
+    demands: [{ ...ofClass, target }, ...others],
+    basis: { ...basis, target },
+  };
+}
+
+/**
+ * Whether a change is sufficient where clusters are in several networks. Sizing within one network is not enough to know:
+ * a stated target must be reached when clusters fail as a whole, if connected clusters would.
+ */
+export function isSufficientApart(task: PlacementTask, remedy: Remedy): boolean {
+  switch (remedy.kind) {
+    case "allow-best-effort":
+      return true;
+    case "raise-cap": {
+      const settings = { ...task.input.settings, maxReplicas: remedy.maxReplicas };
+      return isReachable({ ...task, input: { ...task.input, settings } });
+    }
+    case "lower-target": {
+      const of = new Map(remedy.targets.map(({ subject, availability }) => [subject, availability]));
+      const lowered = withLowerTarget(task, of.get("class") ?? task.basis.target);
+      const [ofClass, ...others] = lowered.demands;
+      const demands = others.map((each) => ({ ...each, target: of.get(each.subject) ?? each.target }));
+      return isReachable({ ...lowered, demands: [ofClass, ...demands] });
+    }
+    case "add-cluster":
+    case "restore-cluster":
+    case "leave-out":
+    case "lower-replica-count":
+    case "connect-clusters":
+      return false;
+  }
 }
 
 /** Clusters of the candidates that cannot have copies of one object together, one of each network; empty if they can. */

@@ -6,10 +6,15 @@ import type { RequestedFunction } from "../sizing/functions.ts";
 import { byNetwork, CONNECT_FIX, listText, unconnectedText } from "../placement/networks.ts";
 import type { PlacementTask } from "../placement/placement.ts";
 import { MEMORY_STORE } from "../placement/reported-offer.ts";
-import { unconnectedClusters, type UnconnectedClusters } from "../placement/state-placement.ts";
+import {
+  isSufficientApart,
+  unconnectedClusters,
+  type ClassPlacement,
+  type UnconnectedClusters,
+} from "../placement/state-placement.ts";
 import type { ClusterVerdict, PlanInput, PlannerSettings, PlanRefusal, Remedy } from "../plan-types.ts";
 import { remediesFor } from "./remedies.ts";
-import { CLASS_SUBJECT, findLargestShortfall, subjectName, type Sizing } from "../sizing/replicas.ts";
+import { CLASS_SUBJECT, findLargestShortfall, subjectName } from "../sizing/replicas.ts";
 import { pluralize, formatShare } from "../explanation/format.ts";
 
 /** The disabled package, class or function that a deployment uses; undefined if there is none. */
@@ -174,33 +179,30 @@ const MAX_LISTS = 4;
 
 /** Refuses a target that clusters would reach only together, although they share no data plane network. */
 export function refuseUnconnected(
-  { demands: [demand], input }: PlacementTask,
-  { clusters: names, apart, best, canLowerTarget }: UnconnectedClusters,
+  { input }: PlacementTask,
+  { clusters: names, apart, demand, best, lowerTargets }: UnconnectedClusters,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal {
   const reached = `${formatShare(best.availability)} with ${pluralize(best.replicas, "copy", "copies")}`;
+  const subject = subjectName(demand);
+  const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${subject}`;
+  const lower = lowerTargets.map((each) => `${formatShare(each.availability)} for ${each.subject}`).join(" and ");
   const remedies: Remedy[] = [
-    ...(canLowerTarget
-      ? [
-          {
-            kind: "lower-target" as const,
-            targets: [{ subject: subjectName(demand), availability: best.availability }],
-            text: `lower the target to at most ${formatShare(best.availability)}`,
-          },
-        ]
-      : []),
+    ...(lowerTargets.length === 0
+      ? []
+      : [{ kind: "lower-target" as const, targets: lowerTargets, text: `lower the target to at most ${lower}` }]),
     { kind: "connect-clusters", clusters: names, text: `connect ${listText(names)}: ${CONNECT_FIX}` },
     { kind: "allow-best-effort", text: `set allow_best_effort: true to accept ${reached}` },
   ];
   return {
     kind: "out-of-reach",
-    subject: subjectName(demand),
+    subject,
     target: demand.target,
     best: { availability: best.availability, replicas: best.replicas },
     remedies,
     clusters,
     message:
-      `availability ${formatShare(demand.target)} is out of reach (${input.settings.algorithm}), because ` +
+      `availability ${formatShare(demand.target)}${whose} is out of reach (${input.settings.algorithm}), because ` +
       `${unconnectedText(apart)}, and all copies of an object are in clusters of one network: the best is ${reached} in ` +
       `${listText(best.clusters)}. ${formatRemedies(remedies)}.`,
   };
@@ -225,13 +227,13 @@ function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
 
 /** Refuses an unreachable target, with the closest result and the changes that would help. */
 export function refuseUnreachableTarget(
-  task: PlacementTask,
-  sizing: Sizing,
+  { task, error: sizing, whole }: ClassPlacement & { readonly ok: false },
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal {
   const missed = findLargestShortfall(sizing, task.demands) ?? { demand: task.demands[0] };
   const { demand, best } = missed;
-  const remedies = remediesFor(task, sizing, missed);
+  const all = remediesFor(task, sizing, missed);
+  const remedies = whole === undefined ? all : all.filter((remedy) => isSufficientApart(whole, remedy));
   const { maxReplicas, algorithm } = task.input.settings;
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
   const closest =

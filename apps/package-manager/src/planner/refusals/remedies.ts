@@ -1,7 +1,7 @@
 import type { ClusterName } from "@oaas/models";
 import type { Candidate } from "../placement/candidates.ts";
 import { networkOf } from "../placement/networks.ts";
-import { leastStated } from "../placement/state-placement.ts";
+import { demandsWithOneMore, leastStated } from "../placement/state-placement.ts";
 import {
   availabilitiesOf,
   searchByDomains,
@@ -88,8 +88,9 @@ function inSameNetwork({ hasState }: PlacementTask): string {
 /** The lowest suggested availability of one more cluster that is sufficient. The search is expensive, so it is bisected. */
 function sufficientCluster(task: PlacementTask): number | undefined {
   const usable = worstCandidatesFirst(task.candidates);
+  const demands = demandsWithOneMore(task);
   const helps = (index: number): boolean =>
-    searchByDomains(task, [...usable, clusterInNewZone(ADDED_AVAILABILITIES[index] ?? 0)]).sizing.reached;
+    searchByDomains(task, [...usable, clusterInNewZone(ADDED_AVAILABILITIES[index] ?? 0)], { demands }).sizing.reached;
   let high = ADDED_AVAILABILITIES.length - 1;
   if (!helps(high)) return undefined;
   let low = -1;
@@ -200,7 +201,7 @@ function allowBestEffort({ availability, replicas }: Size): Remedy {
 }
 
 function isReachable(task: PlacementTask, clusters: readonly number[]): boolean {
-  return resize(task, clusters).reached;
+  return resize(task, clusters, { demands: demandsWithOneMore(task) }).reached;
 }
 
 function resize(task: PlacementTask, clusters: readonly number[], changed: Partial<SizingRules> = {}) {
