@@ -95,6 +95,33 @@ describe("a rolling roll-out", () => {
   });
 });
 
+describe("a rolling roll-out of a new class", () => {
+  test.each([
+    { why: "one cluster after the other", more: {}, sent: "a" },
+    {
+      why: "all clusters of a state store together, because one has no quorum",
+      more: { addons: ["odgm"] },
+      sent: "a b c",
+    },
+  ])("starts $why", async ({ more, sent }) => {
+    fixture.clusters.stuck.add("a").add("b").add("c");
+    const first = begin({ rollout: ROLLING, ...more });
+    await fixture.advance(2_000);
+    expect(deployedTo()).toBe(sent);
+    fixture.clusters.stuck.clear();
+    await fixture.drive(first);
+    await fixture.untilIdle(manager);
+    fixture.publish();
+    fixture.clusters.stuck.add("a");
+    fixture.clusters.calls.length = 0;
+    const update = begin({ rollout: ROLLING, ...more });
+    await fixture.advance(2_000);
+    expect(deployedTo(), "an update goes one by one").toBe("a");
+    fixture.clusters.stuck.clear();
+    await fixture.drive(update);
+  });
+});
+
 describe("history and response", () => {
   test("name the caller that cancelled", async () => {
     await apply();

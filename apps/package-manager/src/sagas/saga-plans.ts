@@ -34,7 +34,7 @@ export function deploySaga(
     kind: DEPLOY_CLASS,
     subject: subjectOf(key),
     steps: stepsFor(record),
-    ...paceOf(rollout, policy),
+    ...paceOf(record, rollout, policy),
     data: dataOf(record, operation, requester, gate ?? rollout?.gate ?? RolloutGate.accepted),
   };
 }
@@ -75,7 +75,7 @@ export function renewalSaga(
     return repair;
   return {
     ...repair,
-    ...paceOf(rollout, policy),
+    ...paceOf(record, rollout, policy),
     data: dataOf(record, "repair", requester, rollout.gate),
   };
 }
@@ -89,7 +89,7 @@ export function renewalSaga(
 export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, requester: Requester): NewSaga {
   const { rollout, key } = record.deployment;
   const isRolling = rollout?.strategy === RolloutStrategy.rolling;
-  const { parallel, onFailure } = paceOf(isRolling ? rollout : undefined, policy);
+  const { parallel, onFailure } = paceOf(record, isRolling ? rollout : undefined, policy);
   return {
     kind: DEPLOY_CLASS,
     subject: subjectOf(key),
@@ -170,11 +170,25 @@ function namespacesIn(record: DeploymentRecord): Pick<DeploymentSagaData, "names
   return known.length === 0 ? {} : { namespaces: Object.fromEntries(known) };
 }
 
-function paceOf(rollout: Rollout | undefined, policy: RolloutPolicy): Pick<NewSaga, "parallel" | "onFailure"> {
+function paceOf(
+  record: DeploymentRecord,
+  rollout: Rollout | undefined,
+  policy: RolloutPolicy,
+): Pick<NewSaga, "parallel" | "onFailure"> {
+  const isRolling = rollout?.strategy === RolloutStrategy.rolling;
   return {
-    parallel: rollout?.strategy === RolloutStrategy.rolling ? (rollout.maxParallel ?? 1) : policy.fanOut,
+    parallel: isRolling ? Math.max(rollout.maxParallel ?? 1, startedTogether(record)) : policy.fanOut,
     onFailure: failurePolicy(rollout, policy),
   };
+}
+
+/**
+ * Clusters that a roll-out has to start together. No unit of a new state store with members in several clusters becomes
+ * available before a majority of the clusters runs.
+ */
+function startedTogether({ collections = [], desired, stable, placements }: DeploymentRecord): number {
+  const isNew = stable === undefined || stable.revision === desired?.revision;
+  return isNew && collections.length > 0 ? Object.keys(placements).length : 1;
 }
 
 function failurePolicy(rollout: Rollout | undefined, policy: RolloutPolicy): FailurePolicy {
