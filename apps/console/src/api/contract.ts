@@ -23,4 +23,7 @@ export type LogLine = ValueOf<"streamDeploymentLogs">;
 export type Session = ValueOf<"getSession">;
 export type Overview = ValueOf<"getOverview">;
 export type Operation = ValueOf<"listOperations">[number];
+export type StateCollection = ValueOf<"listStateCollections">[number];
+export type StateObjectSummary = ValueOf<"listStateObjects">[number];
+export type StateObject = ValueOf<"getStateObject">;
 export type Lab = ValueOf<"getLab">;

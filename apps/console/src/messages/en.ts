@@ -1,3 +1,4 @@
+import type { StateCollection } from "../api/contract.ts";
 import { ApiError } from "../api/errors.ts";
 
 /** "in_progress" and "RUNNING" as words. */
@@ -246,7 +247,14 @@ export const m = {
       "A deployment runs a class in one or more clusters. The planner selects clusters and replicas and explains why.",
   },
   deployment: {
-    tabs: { progress: "Progress", why: "Why", revisions: "Revisions", events: "Events", logs: "Logs" },
+    tabs: {
+      progress: "Progress",
+      why: "Why",
+      revisions: "Revisions",
+      events: "Events",
+      objects: "Objects",
+      logs: "Logs",
+    },
     classOf: "Class",
     rollout: "Roll-out",
     serving: "Clusters that serve",
@@ -291,6 +299,34 @@ export const m = {
     showHealthy: "Also show what is healthy",
     copyKubectl: "Copy as kubectl",
     rollBackText: "The desired state of that revision becomes a new revision and is rolled out with a new plan.",
+    objects: {
+      label: "Objects in the state store",
+      noState: "No state store",
+      noStateText: "The class has no state. Functions of a class with state_spec store objects here.",
+      none: "No objects",
+      noneText: "Objects appear here as functions and clients write them.",
+      noneMatch: "No id starts with this text.",
+      prefix: "Ids that start with",
+      collection: "Collection",
+      partition: "Partition",
+      partitionOf: (partition: number) => `Partition ${partition}`,
+      anyPartition: (count: number) => `All ${count} partitions`,
+      layout: ({ name, shard_type: type, replica_count: copies, clusters }: StateCollection) =>
+        `${name}: ${plural(copies, "copy", "copies")}${type === null ? "" : `, ${type}`}, in ${clusters.join(", ")}`,
+      id: "Id",
+      entries: "Entries",
+      version: "Version",
+      readIn: (version: number, cluster: string) =>
+        `Version ${version}, read in ${cluster}. The value may be older than the last write.`,
+      noEntries: "No entries",
+      key: "Key",
+      form: "Form",
+      value: "Value",
+      delete: "Delete the object",
+      deleteTitle: (id: string) => `Delete the object ${id}?`,
+      deleteText: "Its entries are lost: the store keeps no earlier versions.",
+      deleted: (id: string) => `${id} is deleted`,
+    },
     logs: {
       label: "Output of the functions",
       contains: "Lines that contain",

@@ -8,13 +8,13 @@ import { useCan } from "../../api/session.ts";
 import { curl, oaas } from "../../lib/commands.ts";
 import { toneOf } from "../../lib/tone.ts";
 import { m } from "../../messages/en.ts";
-import { Button } from "../../ui/button.tsx";
 import { EventTable } from "../../ui/event-table.tsx";
 import { SelectFilter, TextFilter } from "../../ui/filters.tsx";
 import { ObjectLink } from "../../ui/object-link.tsx";
 import { PageHeader, Panel, Table, Tabs } from "../../ui/page.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { Empty, ErrorView, Loading } from "../../ui/states.tsx";
+import { MoreTable, type Listed } from "../../ui/more-table.tsx";
+import { Empty } from "../../ui/states.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useUrlState } from "../../ui/use-url.ts";
@@ -45,11 +45,6 @@ export default function ActivityPage() {
       {tab === "events" && <Events />}
     </>
   );
-}
-
-interface Listed<T> {
-  readonly rows: readonly T[];
-  readonly next: string | undefined;
 }
 
 function useFilters() {
@@ -195,46 +190,6 @@ function Operations() {
           )}
         </MoreTable>
       </Panel>
-    </>
-  );
-}
-
-interface Pages<T> {
-  readonly data: { readonly pages: readonly Listed<T>[] } | undefined;
-  readonly error: unknown;
-  readonly hasNextPage: boolean;
-  readonly isFetchingNextPage: boolean;
-  readonly fetchNextPage: () => unknown;
-  readonly refetch: () => unknown;
-}
-
-function MoreTable<T>({
-  query,
-  label,
-  children,
-}: {
-  readonly query: Pages<T>;
-  readonly label: string;
-  readonly children: (rows: readonly T[]) => React.ReactNode;
-}) {
-  if (query.data === undefined)
-    return query.error === null ? (
-      <Loading rows={8} label={label} />
-    ) : (
-      <ErrorView error={query.error} retry={() => void query.refetch()} />
-    );
-  const rows = query.data.pages.flatMap((page) => page.rows);
-  if (rows.length === 0) return <Empty title={m.common.noMatch} />;
-  return (
-    <>
-      {children(rows)}
-      {query.hasNextPage && (
-        <div className="no-print flex justify-center border-t border-line p-2">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {m.common.more}
-          </Button>
-        </div>
-      )}
     </>
   );
 }

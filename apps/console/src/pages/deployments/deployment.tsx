@@ -18,6 +18,7 @@ import { useUrlState } from "../../ui/use-url.ts";
 import { useDeployment, useDeploymentStatus, useRefreshDeployment } from "./deployment-queries.ts";
 import { DeploymentEvents } from "./events-tab.tsx";
 import { DeploymentLogs } from "./logs-tab.tsx";
+import { DeploymentObjects } from "./objects-tab.tsx";
 import { DeploymentProgress } from "./progress-tab.tsx";
 import { DeploymentRevisions } from "./revisions-tab.tsx";
 import { WhyTab } from "./why-tab.tsx";
@@ -32,7 +33,7 @@ export default function DeploymentPage({ params }: { readonly params: Readonly<R
   const tab = read("tab", "progress");
   const canDeploy = useCan("deployer");
   const path = `/deployments/${encodeURIComponent(key)}`;
-  const tabs = ["progress", "why", "revisions", "events", ...(canDeploy ? ["logs"] : [])];
+  const tabs = ["progress", "why", "revisions", "events", "objects", ...(canDeploy ? ["logs"] : [])];
   return (
     <>
       <PageHeader
@@ -64,6 +65,7 @@ export default function DeploymentPage({ params }: { readonly params: Readonly<R
       {tab === "events" && (
         <DeploymentEvents deploymentKey={key} unitIds={status.data?.clusters.map(({ unit_id: id }) => id) ?? []} />
       )}
+      {tab === "objects" && <DeploymentObjects deploymentKey={key} />}
       {tab === "logs" && <DeploymentLogs deploymentKey={key} clusters={status.data?.clusters ?? []} />}
     </>
   );
