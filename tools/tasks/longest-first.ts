@@ -24,6 +24,7 @@ export const LONGEST: readonly string[] = [
   "tests/conformance/test/conformance.test.ts",
   "packages/kube-runtime/test/faults.test.ts",
   "apps/class-runtime-manager/test/process.test.ts",
+  "apps/class-runtime-manager/test/state-stores.test.ts",
   "apps/class-runtime-manager/test/rights.test.ts",
   "packages/kube-apiserver/test/real-scenarios.test.ts",
   "tests/one-process/test/determinism.test.ts",

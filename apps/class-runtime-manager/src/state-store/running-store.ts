@@ -169,10 +169,11 @@ function isOutdated(pod: Pod, workload: StoreWorkload): boolean {
 /** Type of the pod condition that says whether a node has all its shards. */
 export const SHARDS_CONDITION = "oaas.io/shards";
 
-/** The shards condition of a pod. */
-export function shardsCondition({ object }: MemberPod): "True" | "False" | "Unknown" | undefined {
-  const status = conditionIn(object.status?.conditions, SHARDS_CONDITION)?.status;
-  return status === "True" || status === "False" || status === "Unknown" ? status : undefined;
+/** The shards condition of a pod; undefined when its container started later, since it started empty. */
+export function shardsCondition({ object, startedAtMs: since }: MemberPod): "True" | "False" | undefined {
+  const condition = conditionIn(object.status?.conditions, SHARDS_CONDITION);
+  if (condition === undefined || Date.parse(condition.lastTransitionTime ?? "") < (since ?? 0)) return undefined;
+  return condition.status === "True" || condition.status === "False" ? condition.status : undefined;
 }
 
 /** Whether a pod runs and is not being deleted. */
