@@ -26,6 +26,9 @@ interface Change {
 const store = (status: "True" | "False"): ClassRuntimeStatus => ({
   conditions: [{ type: "OdgmReady", status, message: "as in the condition" }],
 });
+const restart = (state: "Pending" | "Refused" | "WaitingForTurn" | "Restarting"): ClassRuntimeStatus => ({
+  odgm_cluster_status: { restart: { state, reason: "TemplateChanged", message: "as in the status" } },
+});
 const fn = (ready: boolean): ClassRuntimeStatus => ({
   functions: [
     { function_key: "add", ready, message: "as in the status", service: "add", predicted_url: "", template: "edge" },
@@ -51,6 +54,10 @@ const CHANGES: readonly Change[] = [
   { when: "it is being deleted", to: { phase: "deleting", message: "as in the status" } },
   { when: "its state store became ready", from: store("False"), to: store("True") },
   { when: "its state store is no longer ready", from: store("True"), to: store("False") },
+  { when: "settings of its state store wait for the next restart", to: restart("Pending") },
+  { when: "a restart of its state store would lose objects", to: restart("Refused") },
+  { when: "nodes of its state store in other clusters restart first", to: restart("WaitingForTurn") },
+  { when: "its state store restarts, one node at a time", to: restart("Restarting") },
   { when: "a function became ready", from: fn(false), to: fn(true) },
   { when: "a function is no longer ready; a warning when caused by a fault", from: fn(true), to: fn(false) },
   { when: "a function was removed from the class", from: fn(true), to: {} },
