@@ -69,6 +69,15 @@ describeWith(["kubectl"], "the first day", () => {
     );
   };
 
+  /** The pods of the state store of the class cart, by uid: a restart creates others. */
+  const storePods = async (): Promise<readonly string[]> => {
+    const { items } = (await me.kubectl("cloud", "get", "pods")) as {
+      readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[];
+    };
+    const pods = items.map(({ metadata }) => metadata).filter(({ name }) => /^cart-.*-odgm-/.test(name));
+    return pods.map(({ name, uid }) => `${name} ${uid}`).toSorted();
+  };
+
   test("looks around", async () => {
     const screen = await me.type("npx oaas get deployments");
     expect(screen.code).toBe(0);
@@ -198,6 +207,39 @@ describeWith(["kubectl"], "the first day", () => {
     expect(plainText(status.screen.text)).toMatch(/^notes +Running/);
     const history = await me.type("npx oaas deployment history notes");
     record("Roll back", "The history keeps the outcome of each revision.", rollback, status.screen, history);
+  });
+
+  test("an object is still there after its class was updated", async () => {
+    const deployed = await me.type("npx oaas apply -f examples/state/cart.yaml --wait");
+    expect(deployed.code, deployed.text).toBe(0);
+    const written = await me.type(
+      `npx oaas object set cart ann --partition 0 --data '{"entries": {"items": {"json": ["tea", "milk"]}}}'`,
+    );
+    expect(written.code, written.text).toBe(0);
+    const before = await storePods();
+    expect(before.length).toBeGreaterThan(0);
+    // Another image and another method.
+    const edited = await me.type(
+      "sed -e 's/cart-add:1.0.0/cart-add:2.0.0/' -e 's/^ *function_bindings:/&\\n      - { name: repeat, function_key: Cart.add }/' examples/state/cart.yaml > cart.yaml",
+    );
+    const updated = await me.type("npx oaas apply -f cart.yaml --wait");
+    expect(updated.code, updated.text).toBe(0);
+    const [cart] = await readClassObjects(me, ["cloud"], "cart");
+    expect(cart?.images).toContain("example.test/cart-add:2.0.0");
+    const shown = await me.type("npx oaas object get cart ann");
+    expect(plainText(shown.text)).toMatch(/items +json +\["tea","milk"\]/);
+    expect(await storePods(), "the state store did not restart").toEqual(before);
+    const deleted = await me.type("npx oaas delete -f cart.yaml --yes && npx oaas wait --for=delete cart");
+    expect(deleted.code, deleted.text).toBe(0);
+    record(
+      "Update a class that has state",
+      "The update changes an image and adds a method. The state store keeps running, and its object is still there.",
+      deployed,
+      written,
+      edited,
+      updated,
+      shown,
+    );
   });
 
   test("deletes everything", async () => {
