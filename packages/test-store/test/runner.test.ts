@@ -114,6 +114,25 @@ test("replicates over the pods of two clusters, and a new pod catches up", async
   expect(network.nodes.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(nodes);
 });
 
+test("cuts the stores on a lost node off, and connects them again", async () => {
+  const network = new StoreNetwork({ ambient: realAmbient });
+  const edge = await startCluster("edge", network);
+  const cloud = await startCluster("cloud", network);
+  await createStore(edge, 10, 2);
+  await createStore(cloud, 20, 1);
+  await addressOf(edge, "cart-1");
+  const remote = await openStore(await addressOf(cloud, "cart-0"));
+  await eventually(() => remote.set({ ...CART, object: { entries: {} } }));
+  const pod = await cloud.client.resource(PODS).get({ namespace: "default", name: "cart-0" });
+  const { nodeName } = (pod as unknown as { spec: { nodeName: string } }).spec;
+  const cut = cloud.stores.loseMachine(nodeName);
+  const write = remote.set({ ...CART, object: { entries: { n: { data: new Uint8Array() } } } });
+  await expect(write).rejects.toThrow("No leader available");
+  expect(cloud.stores.addressOf("default", "cart-0")).toBeUndefined();
+  cut.heal();
+  await remote.set({ ...CART, object: { entries: { n: { data: new Uint8Array() } } } });
+});
+
 test("starts a store when its ConfigMap appears, finds it by pod IP, and ends it with its pod", async () => {
   const network = new StoreNetwork({ ambient: realAmbient });
   const edge = await startCluster("edge", network);

@@ -3,7 +3,7 @@ import { formatObjectKey, keyOf, type KubeObject, type ObjectKey, type Stored } 
 import { Controller, Informer, own, resourceType, settled, type KubeClient } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import { serveStoreNode, type ServedNode } from "../grpc/index.ts";
-import type { StoreNetwork, StoreNode } from "../index.ts";
+import type { Cut, NodePlace, StoreNetwork, StoreNode } from "../index.ts";
 import { resolveEnvironment, type PodContainer, type StorePod } from "./pod-environment.ts";
 
 export interface StateStoresOptions {
@@ -29,6 +29,8 @@ export interface StateStores {
   addressOf(namespace: string, pod: string): string | undefined;
   /** The running store of a pod. */
   nodeOf(namespace: string, pod: string): StoreNode | undefined;
+  /** Cuts the stores on a node of the cluster off, and their addresses; they keep running. */
+  loseMachine(name: string): Cut;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,8 @@ interface Run {
   /** Differs after each restart of the container. */
   readonly id: string;
   readonly podIP: string | undefined;
+  /** Name of the node of the cluster that runs the pod. */
+  readonly machine: string | undefined;
   readonly node: StoreNode;
   readonly served: ServedNode;
 }
@@ -73,6 +77,7 @@ class StateStoreRunner implements StateStores {
   readonly #pods: Informer<StorePod>;
   readonly #controller: Controller;
   readonly #runs = new Map<string, Run>();
+  readonly #lostMachines = new Set<string>();
   readonly #logger: Logger;
 
   constructor(options: StateStoresOptions) {
@@ -101,7 +106,22 @@ class StateStoreRunner implements StateStores {
   }
 
   addressOf(namespace: string, pod: string): string | undefined {
-    return this.#find(namespace, pod)?.served.address;
+    const run = this.#find(namespace, pod);
+    return this.#lostMachines.has(run?.machine ?? "") ? undefined : run?.served.address;
+  }
+
+  loseMachine(name: string): Cut {
+    this.#lostMachines.add(name);
+    const { network, cluster } = this.#options;
+    const isOn = (place: NodePlace): boolean =>
+      place.cluster === cluster && this.#runs.get(place.name.slice(cluster.length + 1))?.machine === name;
+    const cut = network.cut((a, b) => isOn(a) !== isOn(b));
+    return {
+      heal: () => {
+        this.#lostMachines.delete(name);
+        cut.heal();
+      },
+    };
   }
 
   nodeOf(namespace: string, pod: string): StoreNode | undefined {
@@ -129,6 +149,8 @@ class StateStoreRunner implements StateStores {
     const id = pod && container && runOf(pod, container);
     if (this.#runs.get(name)?.id !== id) await this.#end(name);
     if (pod === undefined || container === undefined || id === undefined) return;
+    // The kubelet of a lost node hears of nothing.
+    if (this.#lostMachines.has(pod.spec?.nodeName ?? "")) return;
     if (pod.metadata.deletionTimestamp !== undefined) this.#runs.get(name)?.node.signal("SIGTERM");
     else if (!this.#runs.has(name)) await this.#start(pod, container, id, signal);
   }
@@ -141,7 +163,8 @@ class StateStoreRunner implements StateStores {
     for (const problem of node.settings.problems) this.#logger.warn("a store runs without shards", { ...key, problem });
     try {
       const served = await serveStoreNode(node, { host, port: 0, ambient });
-      this.#runs.set(formatObjectKey(key), { id, podIP: pod.status?.podIP, node, served });
+      const machine = pod.spec?.nodeName;
+      this.#runs.set(formatObjectKey(key), { id, podIP: pod.status?.podIP, machine, node, served });
     } catch (thrown) {
       node.kill();
       throw thrown;

@@ -1,7 +1,7 @@
 import type { Ambient } from "@oaas/foundation";
 import { KubeClient } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
-import { StoreNetwork } from "@oaas/test-store";
+import { StoreNetwork, type Cut } from "@oaas/test-store";
 import { runStateStores } from "@oaas/test-store/runner";
 import type { StartCluster } from "../../clusters/ports.ts";
 
@@ -18,8 +18,27 @@ export function withStateStores(
     const cluster = await start(plan, progress);
     const client = new KubeClient({ transport: cluster.connect(), ambient, userAgent: "oaas-state-stores" });
     const stores = runStateStores({ client, cluster: plan.name, network, ambient, logger });
+    const { nodes } = cluster;
+    const lost = new Map<string, Cut>();
     return {
       ...cluster,
+      ...(nodes === undefined
+        ? {}
+        : {
+            nodes: {
+              names: nodes.names,
+              fail: async (name) => {
+                lost.get(name)?.heal();
+                lost.set(name, stores.loseMachine(name));
+                await nodes.fail(name);
+              },
+              recover: async (name) => {
+                await nodes.recover(name);
+                lost.get(name)?.heal();
+                lost.delete(name);
+              },
+            },
+          }),
       storeAddress: ({ namespace, name }) => stores.addressOf(namespace, name),
       close: async () => {
         await stores.close();
