@@ -75,7 +75,14 @@ async function openNodes(running: RunningStore, deps: ReadNodesDeps, signal: Abo
           node,
           pod,
           isNew: (pod.startedAtMs ?? 0) - Date.parse(running.settingsCreatedAt ?? "") < FIRST_START_MS,
-          answer: { nodeId, podUid: pod.uid, address, shards, ...(capabilities === undefined ? {} : { capabilities }) },
+          answer: {
+            nodeId,
+            podUid: pod.uid,
+            startedAtMs: pod.startedAtMs,
+            address,
+            shards,
+            ...(capabilities === undefined ? {} : { capabilities }),
+          },
         };
       } catch (thrown) {
         node?.close();

@@ -3,7 +3,7 @@ import { equalJson, timestamp } from "@oaas/foundation";
 import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import { holds, isShared, type StoreReading } from "./decide-restart.ts";
 import type { NodeAnswer } from "./node-answer.ts";
-import { isRunning, type MemberPod, type RunningStore, type StoreMember } from "./running-store.ts";
+import { isOfRun, isRunning, type MemberPod, type RunningStore, type StoreMember } from "./running-store.ts";
 import { partitionKey, partitionsOfNode, type AssignedPartition } from "./store-layout.ts";
 
 type Details = NonNullable<OdgmReading["details"]>;
@@ -72,7 +72,7 @@ function previousReadings(
 }
 
 function answerOf({ nodeId, pod }: StoreMember, answers: readonly NodeAnswer[]): NodeAnswer | undefined {
-  return answers.find((answer) => answer.nodeId === nodeId && answer.podUid === pod?.uid);
+  return answers.find((answer) => answer.nodeId === nodeId && isOfRun(answer, pod));
 }
 
 /** The partitions with a copy in this cluster. */

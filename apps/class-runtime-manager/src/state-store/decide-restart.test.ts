@@ -33,6 +33,7 @@ const member = (nodeId: number, pod: Partial<MemberPod> = {}): StoreMember => ({
 const answer = (nodeId: number, partitions: readonly number[], objects = 7, podUid = `pod-${nodeId}`): NodeAnswer => ({
   nodeId,
   podUid,
+  startedAtMs: OLD,
   address: "10.0.0.1:8080",
   shards: partitions.map((partition) => ({ collection: "c", partition, shard: partition, objects })),
 });
@@ -42,6 +43,12 @@ const reading = (answers: readonly NodeAnswer[], over: Partial<StoreReading> = {
   unwritable: [],
   missingReadings: new Map(),
   ...over,
+});
+
+/** The reading after the container of a node started. */
+const started = (nodeId: number, startedAtMs: number, after: StoreReading): StoreReading => ({
+  ...after,
+  answers: after.answers.map((one) => (one.nodeId === nodeId ? { ...one, startedAtMs } : one)),
 });
 
 const THREE = [
@@ -129,6 +136,11 @@ const CASES: readonly Case[] = [
       ]),
     },
     want: { kind: "wait", message: expect.stringContaining("node 1 still catches up with partition 1 of c") },
+  },
+  {
+    why: "the container of the last was restarted in its pod after the reading",
+    with: { members: [member(1, { startedAtMs: NOW - 1_000 }), member(2, outdated), member(3)] },
+    want: { kind: "wait", message: expect.stringContaining("node 1 did not answer since it started") },
   },
   {
     why: "writes do not succeed yet",
@@ -261,6 +273,7 @@ const CASES: readonly Case[] = [
     with: {
       settingsChangedAtMs: NOW - 5,
       allowRestart: true,
+      reading: started(1, NOW, COMPLETE),
       members: [member(1, { startedAtMs: NOW }), member(2), member(3)],
     },
     want: { kind: "restart", nodeId: 2, nodes: [2, 3] },
@@ -290,13 +303,16 @@ const CASES: readonly Case[] = [
   },
   {
     why: "a node that started now gets time",
-    with: { reading: lacks(2, 1), members: [member(1), member(2, { startedAtMs: NOW - 5_000 }), member(3)] },
+    with: {
+      reading: started(2, NOW - 5_000, lacks(2, 1)),
+      members: [member(1), member(2, { startedAtMs: NOW - 5_000 }), member(3)],
+    },
     want: { kind: "wait", message: expect.stringContaining("gets time") },
   },
   {
     why: "the time doubles with each attempt",
     with: {
-      reading: lacks(2, 1),
+      reading: started(2, NOW - 100_000, lacks(2, 1)),
       members: [member(1), member(2, { startedAtMs: NOW - 100_000 }), member(3)],
       record: { attempts: { 2: 2 } },
     },

@@ -1,6 +1,6 @@
 import type { NodeAnswer } from "./node-answer.ts";
 import { isUsable, type RestartRecord } from "./restart-record.ts";
-import { isRunning, type MemberPod, type StoreMember } from "./running-store.ts";
+import { isOfRun, isRunning, type MemberPod, type StoreMember } from "./running-store.ts";
 import {
   assignedNodes,
   copiesToKeep,
@@ -293,7 +293,7 @@ function usableTurn({ record, nowMs }: RestartInput): RestartRecord["turn"] {
 }
 
 function answerOf(nodeId: number, pod: MemberPod | undefined, { answers }: StoreReading): NodeAnswer | undefined {
-  return answers.find((answer) => answer.nodeId === nodeId && answer.podUid === pod?.uid);
+  return answers.find((answer) => answer.nodeId === nodeId && isOfRun(answer, pod));
 }
 
 /** Whether a node has its shard of a partition. */
@@ -323,7 +323,10 @@ export function nextRecord(input: RestartInput, decision: RestartDecision): Rest
   const complete = new Set(members.filter(isComplete).map(({ nodeId }) => String(nodeId)));
   const attempts = Object.fromEntries(Object.entries(record.attempts).filter(([id]) => !complete.has(id)));
   const turn = TURN_KEEPING.has(decision.kind) ? usableTurn(input) : undefined;
-  const isUsed = turn === undefined || !members.some(({ pod }) => pod?.uid === turn.podUid && !pod.isTerminating);
+  // It is used up before the pod is deleted: a pass that did not see that the turn was declined meets a conflict.
+  const isUsedNow = decision.kind === "restart" && decision.nodeId === turn?.nodeId;
+  const isThere = members.some(({ pod }) => pod?.uid === turn?.podUid && pod?.isTerminating === false);
+  const isUsed = turn === undefined || isUsedNow || !isThere;
   const counted =
     decision.kind === "restart" && decision.reason === "ShardMissing"
       ? { ...attempts, [decision.nodeId]: (attempts[String(decision.nodeId)] ?? 0) + 1 }

@@ -11,6 +11,8 @@ export interface NodeAnswer {
   readonly nodeId: number;
   /** The pod that answered; its successor is another store. */
   readonly podUid: string;
+  /** Start of the container that answered: one that was restarted in its pod is empty again. */
+  readonly startedAtMs: number | undefined;
   /** host:port */
   readonly address: string;
   readonly shards: readonly HeldShard[];

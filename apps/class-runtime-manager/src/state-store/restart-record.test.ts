@@ -10,7 +10,7 @@ import {
 
 const NOW = 1_000_000;
 const open = { id: "t1", nodeId: 1, podUid: "pod-1", grantedAtMs: NOW - 1_000 };
-const asked: TurnRequest = { id: "t1", nodeId: 1, podUid: "pod-1", isNeeded: true, nowMs: NOW };
+const asked: TurnRequest = { id: "t1", nodeId: 1, podUid: "pod-1", isMember: true, isNeeded: true, nowMs: NOW };
 
 describe("answers requests for turns", () => {
   test.each<{ why: string; record?: RestartRecord; request?: Partial<TurnRequest>; want: object }>([
@@ -40,8 +40,20 @@ describe("answers requests for turns", () => {
       want: { accepted: false, record: { declined: "t1", attempts: {} } },
     },
     {
-      why: "a node without a pod has nothing to restart",
+      why: "the turn of a node without a running pod may be in use, whatever the status says",
+      record: { attempts: { 1: 1 } },
+      request: { podUid: undefined, isNeeded: false },
+      want: { accepted: true, record: { attempts: { 1: 1 } } },
+    },
+    {
+      why: "a declined turn stays declined without a pod",
+      record: { declined: "t1", attempts: {} },
       request: { podUid: undefined },
+      want: { accepted: false, record: { declined: "t1", attempts: {} } },
+    },
+    {
+      why: "a node of another cluster has nothing to restart",
+      request: { podUid: undefined, isMember: false },
       want: { accepted: false, record: { declined: "t1", attempts: {} } },
     },
     {

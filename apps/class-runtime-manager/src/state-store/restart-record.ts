@@ -59,6 +59,8 @@ export interface TurnRequest {
   readonly nodeId: number;
   /** The running pod of the node; undefined when it has none. */
   readonly podUid: string | undefined;
+  /** Whether the cluster has this node. */
+  readonly isMember: boolean;
   /** Whether the node waits for a restart. */
   readonly isNeeded: boolean;
   readonly nowMs: number;
@@ -66,15 +68,17 @@ export interface TurnRequest {
 
 /**
  * Grants or declines a turn. A repeated request changes nothing, so that a turn does not last longer because it is
- * requested often. A declined turn is never granted again.
+ * requested often. A declined turn is never granted again, and the turn of a node without a running pod is not declined: it may be in use.
  */
 export function answerTurn(
   record: RestartRecord,
-  { id, nodeId, podUid, isNeeded, nowMs }: TurnRequest,
+  { id, nodeId, podUid, isMember, isNeeded, nowMs }: TurnRequest,
 ): { readonly accepted: boolean; readonly record: RestartRecord } {
   const { turn, attempts } = record;
   const isOpen = turn?.id === id;
   if (isOpen && isNeeded && turn.podUid === podUid && isUsable(turn, nowMs)) return { accepted: true, record };
+  // The status may be older than the restart that the turn was used for.
+  if (isMember && podUid === undefined && record.declined !== id) return { accepted: true, record };
   const isExpired = isOpen && !isUsable(turn, nowMs);
   if (record.declined === id || !isNeeded || podUid === undefined || isExpired) {
     const others = turn === undefined || isOpen ? {} : { turn };

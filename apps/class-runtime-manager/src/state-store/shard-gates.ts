@@ -1,7 +1,14 @@
 import { timestamp } from "@oaas/foundation";
 import type { NodeAnswer } from "./node-answer.ts";
 import { holds } from "./decide-restart.ts";
-import { isRunning, SHARDS_CONDITION, shardsCondition, type MemberPod, type RunningStore } from "./running-store.ts";
+import {
+  isOfRun,
+  isRunning,
+  SHARDS_CONDITION,
+  shardsCondition,
+  type MemberPod,
+  type RunningStore,
+} from "./running-store.ts";
 import { partitionsOfNode, type AssignedPartition } from "./store-layout.ts";
 
 /** A pod condition to set. */
@@ -27,7 +34,7 @@ export function changedGates(
 ): readonly ShardGate[] {
   return members.filter(isRunning).flatMap(({ nodeId, pod }): ShardGate[] => {
     const hasGate = pod.object.spec?.readinessGates?.some(({ conditionType: type }) => type === SHARDS_CONDITION);
-    const answer = answers.find((one) => one.nodeId === nodeId && one.podUid === pod.uid);
+    const answer = answers.find((one) => one.nodeId === nodeId && isOfRun(one, pod));
     if (hasGate !== true || answer === undefined) return [];
     const condition = shardState(answer, partitionsOfNode(layout, nodeId));
     if (shardsCondition(pod) === condition.status) return [];

@@ -44,6 +44,7 @@ export async function grantRestart(
     id: turnId,
     nodeId: Number(nodeId),
     podUid: node !== undefined && isRunning(node) ? node.pod.uid : undefined,
+    isMember: node !== undefined,
     isNeeded: isWaiting && restart?.nodes?.includes(Number(nodeId)) === true,
     nowMs: deps.clock.now(),
   });
