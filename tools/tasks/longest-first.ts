@@ -10,6 +10,7 @@ export const LONGEST: readonly string[] = [
   "tests/docs/test/guides.test.ts",
   "apps/console/test/console.test.ts",
   "apps/dev-stack/test/lab.test.ts",
+  "tests/state-safety/test/state-safety.test.ts",
   "apps/dev-stack/test/stack.test.ts",
   "tests/first-day/test/first-day.test.ts",
   "tests/installation/test/kustomize.test.ts",

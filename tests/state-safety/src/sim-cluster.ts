@@ -31,7 +31,7 @@ export interface SimPod {
   deletedAtMs: number | undefined;
   restarts: number;
   node: StoreNode | undefined;
-  shardsCondition: "True" | "False" | undefined;
+  shardsCondition: { readonly status: "True" | "False"; readonly lastTransitionTime: string } | undefined;
   answering: Answering;
 }
 
@@ -213,14 +213,16 @@ export class SimCluster {
 
   isReady(pod: SimPod): boolean {
     const hasGate = pod.template.spec.readinessGates !== undefined;
-    return pod.node !== undefined && pod.deletedAtMs === undefined && (!hasGate || pod.shardsCondition === "True");
+    return (
+      pod.node !== undefined && pod.deletedAtMs === undefined && (!hasGate || pod.shardsCondition?.status === "True")
+    );
   }
 
   /** Pods as the API server shows them; it truncates times to seconds. */
   #object(pod: SimPod): Pod {
     const { name, uid, startedAtMs, deletedAtMs, shardsCondition } = pod;
     const state = startedAtMs === undefined ? {} : { running: { startedAt: seconds(startedAtMs) } };
-    const conditions = shardsCondition === undefined ? [] : [{ type: "oaas.io/shards", status: shardsCondition }];
+    const conditions = shardsCondition === undefined ? [] : [{ type: "oaas.io/shards", ...shardsCondition }];
     return {
       apiVersion: "v1",
       kind: "Pod",

@@ -139,6 +139,7 @@ export class SimManager {
       id: turnId,
       nodeId,
       podUid: node !== undefined && isRunning(node) ? node.pod.uid : undefined,
+      isMember: node !== undefined,
       isNeeded: isDue && restart.nodes.includes(BigInt(nodeId)),
       nowMs: this.#world.now,
     });
@@ -264,7 +265,7 @@ export class SimManager {
     this.#reading = this.#details?.store;
     for (const { pod, condition } of changedGates(running, found.answers, this.#world.now)) {
       const sim = this.cluster.pods.get(pod.key.name);
-      if (sim?.uid === pod.uid) sim.shardsCondition = condition.status;
+      if (sim?.uid === pod.uid) sim.shardsCondition = condition;
       this.cluster.version += 1;
     }
   }
