@@ -131,10 +131,10 @@ test("a new template restarts one node after the other and keeps every acknowled
   await stopFirst();
   const stopSecond = await cluster.startManager({ image: "example.test/odgm:2" });
   const acknowledged: string[] = [];
-  let isWriting = true;
+  const writing = new AbortController();
   let mostAbsent = 0;
   const writer = (async () => {
-    for (let n = 0; isWriting; n += 1) {
+    for (let n = 0; !writing.signal.aborted; n += 1) {
       if (await write("cart", `o${n}`)) acknowledged.push(`o${n}`);
       mostAbsent = Math.max(mostAbsent, 3 - (await cluster.nodes("cart")).length);
       await cluster.pass(200);
@@ -153,7 +153,7 @@ test("a new template restarts one node after the other and keeps every acknowled
     what: "all nodes to restart",
   });
   await cluster.waitFor("cart", "Running", isRunning);
-  isWriting = false;
+  writing.abort();
   await writer;
   expect(mostAbsent).toBe(1);
   expect(acknowledged.length).toBeGreaterThan(10);
