@@ -43,6 +43,7 @@ const VALID: Readonly<Record<string, object>> = {
   replan: { plan_digest: "sha256:1", reason: "fuzz" },
   pause: { duration_secs: 1, reason: "fuzz" },
   invocations: { cluster: "east", method: "PUT", path: "/a?b=c", headers: { accept: "text/plain" }, body: "hello" },
+  objects: { entries: { a: { json: [1] }, b: { text: "x", type: "crdt-map" }, c: { base64: "/wA=" } } },
   cordon: { reason: "fuzz" },
   drain: { reason: "fuzz", allow_state_loss: true },
   "freeze-windows": { clusters: ["north"], start: "2020-01-01T00:00:00Z", end: "2020-01-01T01:00:00Z" },
@@ -52,7 +53,7 @@ const VALID: Readonly<Record<string, object>> = {
 };
 
 function validBody({ path }: Route): object | undefined {
-  return VALID[/([\w-]+)(?:\/\{\w+\})?$/.exec(path)?.[1] ?? ""];
+  return VALID[/([\w-]+)(?:\/\{\w+\})*$/.exec(path)?.[1] ?? ""];
 }
 
 /** Streams never end. */
