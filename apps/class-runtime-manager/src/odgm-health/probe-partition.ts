@@ -4,7 +4,7 @@ import { Fault, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import { ShardType } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import { RESERVED_PREFIX, type NodeAnswer } from "../state-store/node-answer.ts";
-import { isProven, type MemberPod } from "../state-store/running-store.ts";
+import { shardsCondition, type MemberPod } from "../state-store/running-store.ts";
 import type { StoreNode, StoreObjectKey } from "../state-store/store-nodes.ts";
 import type { AssignedPartition } from "../state-store/store-layout.ts";
 
@@ -55,7 +55,7 @@ export async function probePartition(
   const key: StoreObjectKey = { collection: partition.collection, partition: partition.partition, id };
   const token = deps.ambient.ids.uuid();
   const isAcknowledged = await isWriteAcknowledged(key, token, holders, deps, signal);
-  const unproven = holders.filter(({ pod }) => isReplicated(partition) && !isProven(pod));
+  const unproven = holders.filter(({ pod }) => isReplicated(partition) && shardsCondition(pod) !== "True");
   const current = await Promise.all(
     unproven.map(async (holder) => isAcknowledged && (await hasCaughtUp(partition, key, token, holder, deps, signal))),
   );

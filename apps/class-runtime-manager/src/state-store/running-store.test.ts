@@ -1,5 +1,6 @@
 import type { KubeObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import type { NodeAnswer } from "./node-answer.ts";
 import type { Pod } from "../lifecycle/observation/observed-objects.ts";
 import { isRunning, readRunningStore, SHARDS_CONDITION, shardsCondition } from "./running-store.ts";
 import { changedGates } from "./shard-gates.ts";
@@ -114,9 +115,11 @@ describe("the shards condition", () => {
     address: "10.0.0.1:8080",
     shards: partitions.map((partition) => ({ collection: "shop.Cart", partition, shard: partition, objects: 0 })),
   });
-  const changes = (given: Pod, answers: Parameters<typeof changedGates>[1]) => {
+  const changes = (given: Pod, answers: readonly Omit<NodeAnswer, "startedAtMs">[]) => {
     const store = read([config(), set()], [given]);
-    return store && changedGates(store, answers, Date.UTC(2026, 0, 3)).map((gate) => gate.condition.status);
+    const startedAtMs = memberOf(given)?.pod?.startedAtMs;
+    const ofRun = answers.map((one) => ({ ...one, startedAtMs }));
+    return store && changedGates(store, ofRun, Date.UTC(2026, 0, 3)).map((gate) => gate.condition.status);
   };
 
   test("does not count when the container started later, since it started empty", () => {

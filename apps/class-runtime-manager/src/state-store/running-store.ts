@@ -176,15 +176,6 @@ export function shardsCondition({ object, startedAtMs: since }: MemberPod): "Tru
   return condition.status === "True" || condition.status === "False" ? condition.status : undefined;
 }
 
-/** Whether a node was known to have all objects since its container started. */
-export function isProven(pod: MemberPod): boolean {
-  const condition = conditionIn(pod.object.status?.conditions, SHARDS_CONDITION);
-  if (condition?.status !== "True") return false;
-  const since = Date.parse(condition.lastTransitionTime ?? "");
-  // A container that was restarted in its pod leaves the condition as it was.
-  return Number.isNaN(since) || pod.startedAtMs === undefined || pod.startedAtMs <= since;
-}
-
 /** Whether an answer is of the container that runs now. */
 export function isOfRun(
   { podUid, startedAtMs }: { readonly podUid: string; readonly startedAtMs: number | undefined },
