@@ -85,6 +85,14 @@ const envelope: UnitEnvelope = { revision: 2, createdAtMs: 1_700_000_000_123, ma
 describe("unitToWire", () => {
   const wire = unitEncoder.withEnvelope(unitEncoder.encode(plan, unit), envelope);
 
+  it("contains what the user permits to happen to objects, and its digest depends on it", () => {
+    const permitted = { ...plan, odgm: { ...plan.odgm!, allowLayoutChange: true, allowRestart: true } };
+    const encoded = unitEncoder.encode(permitted, unit);
+    expect(encoded.odgmConfig).toMatchObject({ allowLayoutChange: true, allowRestart: true });
+    expect(encoded.digest).not.toBe(wire.digest);
+    expect([wire.odgmConfig?.allowLayoutChange, wire.odgmConfig?.allowRestart]).toEqual([undefined, undefined]);
+  });
+
   it("contains the plan of its cluster", () => {
     expect(wire).toMatchObject({
       id: "cart-1a2b",
