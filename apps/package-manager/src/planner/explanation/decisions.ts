@@ -14,7 +14,6 @@ import type {
   Decision,
   NamespaceOrigin,
   PlannerAlgorithm,
-  PlannedFunction,
   PlannedOdgm,
   PlannedUnit,
   UsedCollection,
@@ -308,7 +307,9 @@ function odgmDecision({ odgm, placement, task }: PlannedDeployment): Decision | 
       `${pluralize(nodes, "node")}; ${pluralize(collections.length, "collection")} of ` +
       `${pluralize(partitionCount, "partition")} with ${pluralize(replicaCount, "copy", "copies")} each`,
     wouldChange:
-      "odgm.replica_count, odgm.env_node_ids; of a running class, odgm.partition_count only with odgm.allow_layout_change",
+      task.input.previous?.odgm === undefined
+        ? "odgm.replica_count, odgm.env_node_ids, odgm.partition_count"
+        : "odgm.replica_count, odgm.env_node_ids or odgm.partition_count, with odgm.allow_layout_change",
   };
 }
 
@@ -434,16 +435,16 @@ function priceDecision({ price }: PlannedDeployment): Decision | undefined {
 
 /** One decision per function and distinct scale. */
 function scaleDecisions({ task, placement, units, zero }: PlannedDeployment): Decision[] {
-  const clustersOf = new Map<PlannedFunction, string[]>();
-  for (const { cluster, functions } of units) {
-    for (const scale of functions) {
-      const clusters = clustersOf.get(scale);
-      if (clusters === undefined) clustersOf.set(scale, [cluster]);
-      else clusters.push(cluster);
-    }
-  }
+  const scales = units.flatMap(({ cluster, functions }) => functions.map((scale) => ({ cluster, scale })));
+  const alike = Map.groupBy(scales, ({ scale: { functionKey, minScale, reason } }) =>
+    JSON.stringify([functionKey, minScale, reason]),
+  );
+  const distinct = [...alike.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [[first.scale, group.map(({ cluster }) => cluster)] as const];
+  });
   const targets = new Map(task.demands.map(({ subject, target }) => [subject, target]));
-  return [...clustersOf].map(([scale, clusters]) => ({
+  return distinct.map(([scale, clusters]) => ({
     rule:
       `scale of ${scale.functionKey}: ${zero.has(scale.functionKey) ? ZERO_RULE : ""}` +
       "the largest of min_scale, availability and throughput",
