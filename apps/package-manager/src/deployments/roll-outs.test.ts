@@ -122,6 +122,18 @@ describe("a rolling roll-out of a new class", () => {
   });
 });
 
+test("undoes a change of the layout of a state store with the permission of that change", async () => {
+  manager = await fixture.manager({ waitMs: 600_000 });
+  const state = { addons: ["odgm"], nfr: {} };
+  const odgm = { collections: [], nodeIds: {}, replicaCount: 3 };
+  await apply({ ...state, odgm });
+  fixture.clusters.stuck.add("b");
+  const changed = { ...state, odgm: { ...odgm, replicaCount: 5, allowLayoutChange: true }, ...WITH_ROLL_BACK };
+  await expect(apply(changed)).rejects.toMatchObject({ kind: "partial-failure" });
+  const [unit] = fixture.clusters.units.get("a" as ClusterName)?.values() ?? [];
+  expect(unit?.odgmConfig).toMatchObject({ replicaCount: 3, allowLayoutChange: true });
+});
+
 describe("history and response", () => {
   test("name the caller that cancelled", async () => {
     await apply();

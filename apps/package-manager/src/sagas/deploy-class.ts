@@ -117,8 +117,16 @@ class DeployWork implements SagaWork {
   async undo(step: SagaStep, { signal }: StepCall): Promise<string> {
     const unit = this.#fallback?.units.get(step.target);
     if (this.#fallback === undefined || unit === undefined) return this.#remove(step, signal);
-    await this.#deps.sender.send(this.#fallback.plan, unit, this.#data.lastRevision, this.#callOptions(step, signal));
+    const plan = this.#fallbackPlan(this.#fallback.plan);
+    // A copy of the unit, because encoded units are kept by identity.
+    await this.#deps.sender.send(plan, { ...unit }, this.#data.lastRevision, this.#callOptions(step, signal));
     return "restored";
+  }
+
+  /** A revision that may change the layout of a state store is undone with the same permission. */
+  #fallbackPlan(plan: DeploymentPlan): DeploymentPlan {
+    const mayChange = this.#target?.plan.odgm?.allowLayoutChange === true;
+    return mayChange && plan.odgm !== undefined ? { ...plan, odgm: { ...plan.odgm, allowLayoutChange: true } } : plan;
   }
 
   async finish(saga: SagaRecord, outcome: SagaOutcome): Promise<FinalTransaction> {
