@@ -70,3 +70,5 @@ export { startBrowser, type BrowserUnderTest } from "./browser/start-browser.ts"
 export { startHttpProxy, type HttpFate, type HttpProxy } from "./faults/http-proxy.ts";
 export { startTcpProxy, type TcpFault, type TcpProxy } from "./faults/tcp-proxy.ts";
 export { commandLine, processesWith } from "./processes.ts";
+/** The embedded API server without sockets, for tests that choose its time. */
+export { embeddedServer, MemoryTransport, type ApiServer } from "@oaas/kube-apiserver";

@@ -169,7 +169,7 @@ class Scenario {
     for (const manager of affected) manager.environment = { ...manager.environment, ...changed };
   }
 
-  /** Somebody edits the object of the class with kubectl. */
+  /** Someone edits the object of the class with kubectl. */
   #editObject(): void {
     const { random, managers } = this.#world;
     const manager = pick(random, managers);
@@ -257,7 +257,7 @@ class Scenario {
       calm = isQuiet ? calm + 1 : 0;
       before = now;
     }
-    // After faults took a majority, members of the former group stay apart until somebody restarts them.
+    // After faults took a majority, members of the former group stay apart until an operator restarts them.
     const isOwed = this.#world.obligations.releases === 0;
     this.stuck = calm < CALM_ROUNDS && isOwed ? before : undefined;
   }
