@@ -31,7 +31,7 @@ import { ServedKinds } from "./cluster/served-kinds.ts";
 import { enforceableClass, type EnforceableClass } from "./reconcile/enforceable-class.ts";
 import { runningStore } from "./reconcile/render-desired.ts";
 import { previewClass, type ClassPreview } from "./reconcile/preview-class.ts";
-import type { RunningStore } from "../rendering/model/render-input.ts";
+import type { ExistingStore } from "../rendering/model/render-input.ts";
 import { observeClass } from "./reconcile/write-status.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
 import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./kinds/class-kind.ts";
@@ -98,7 +98,7 @@ export interface ClassManager {
   /** The changes that the next reconcile of this object would make, once the served kinds are known. */
   preview(object: ClassRuntime, signal: AbortSignal): Promise<ClassPreview>;
   /** The state store of a class as it runs. */
-  runningStore(object: ClassRuntime): RunningStore;
+  runningStore(object: ClassRuntime): ExistingStore;
 }
 
 /**
@@ -240,7 +240,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     await kinds.whenKnown(signal);
     return previewClass(object as Stored<ClassRuntime & KubeObject>, signal, observeDeps);
   };
-  const storeOf = (object: ClassRuntime): RunningStore =>
+  const storeOf = (object: ClassRuntime): ExistingStore =>
     runningStore(object as Stored<ClassRuntime & KubeObject>, object.status, observeDeps);
   return {
     manager,

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@oaas/kube-core";
 import { ShardType } from "@oaas/models";
 
 /** A partition and the nodes that keep a copy of it, in all clusters. */
@@ -17,54 +18,83 @@ export interface StoreLayout {
 /** Key of the ConfigMap with the collections, in the format of `ODGM_COLLECTION`. */
 export const COLLECTIONS_KEY = "collections.json";
 
-interface CollectionJson {
-  readonly name?: unknown;
-  readonly partition_count?: unknown;
-  readonly replica_count?: unknown;
-  readonly shard_type?: unknown;
-  readonly shard_assignments?: unknown;
+/** The nodes that hold one partition, with one shard id each. The first node creates the shard. */
+export interface ShardAssignment {
+  readonly replica: readonly number[];
+  readonly shardIds: readonly number[];
+}
+
+/** A collection as it is stored. Absent members are not known. */
+export interface StoredCollection {
+  readonly name: string;
+  readonly partitionCount?: number;
+  readonly replicaCount?: number;
+  readonly shardType?: ShardType;
+  /** Empty when the nodes assigned the shards themselves, as with earlier versions. */
+  readonly assignments?: readonly ShardAssignment[];
+}
+
+/** Reads the collections that a store was started with. Empty when the text is not a list of collections. */
+export function parseCollections(text: unknown): readonly StoredCollection[] {
+  return listOf(parseJson(text)).flatMap((one) => collectionFromJson(one) ?? []);
+}
+
+function collectionFromJson(json: unknown): StoredCollection | undefined {
+  if (!isJsonObject(json) || typeof json["name"] !== "string") return undefined;
+  const { name, partition_count: partitions, replica_count: replicas, shard_type: type } = json;
+  return {
+    name,
+    ...(isCount(partitions) ? { partitionCount: partitions } : {}),
+    ...(isCount(replicas) ? { replicaCount: replicas } : {}),
+    ...(typeof type === "string" && Object.hasOwn(ShardType, type) ? { shardType: type as ShardType } : {}),
+    assignments: listOf(json["shard_assignments"]).map(assignmentFromJson),
+  };
+}
+
+function assignmentFromJson(json: unknown): ShardAssignment {
+  const { replica, shard_ids: ids } = isJsonObject(json) ? json : {};
+  return { replica: listOf(replica).filter(isCount), shardIds: listOf(ids).filter(isCount) };
 }
 
 /**
- * Reads the collections that a store was started with. Undefined when the text is not a list of collections. `members`
- * are the ids of all nodes that are known: without assignments, a partition with as many copies is on all of them.
+ * The partitions of the collections that a store was started with; undefined without a collection. `members` are the ids
+ * of all nodes that are known: without assignments, a partition with as many copies is on all of them.
  */
 export function parseLayout(collections: string | undefined, members: readonly number[]): StoreLayout | undefined {
-  const list = parseList(collections);
-  if (list === undefined) return undefined;
-  return { partitions: list.flatMap((collection) => partitionsOf(collection, members)) };
+  const parsed = parseCollections(collections);
+  return parsed.length === 0 ? undefined : { partitions: parsed.flatMap((one) => partitionsOf(one, members)) };
 }
 
-function parseList(text: string | undefined): readonly CollectionJson[] | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function partitionsOf(collection: CollectionJson, members: readonly number[]): AssignedPartition[] {
-  const { name, partition_count: count, replica_count: copies, shard_assignments: assigned } = collection;
-  if (typeof name !== "string" || typeof count !== "number") return [];
-  const assignments: readonly unknown[] = Array.isArray(assigned) ? assigned : [];
-  const everywhere = typeof copies === "number" && copies >= members.length ? members : [];
-  return Array.from({ length: count }, (_, partition) => ({
+function partitionsOf(
+  { name, partitionCount = 0, replicaCount, shardType = ShardType.none, assignments = [] }: StoredCollection,
+  members: readonly number[],
+): AssignedPartition[] {
+  const everywhere = replicaCount !== undefined && replicaCount >= members.length ? members : [];
+  return Array.from({ length: partitionCount }, (_, partition) => ({
     collection: name,
     partition,
-    shardType: shardTypeOf(collection.shard_type),
-    nodes: assignments.length === 0 ? everywhere : nodesOf(assignments[partition]),
+    shardType,
+    nodes: assignments.length === 0 ? everywhere : (assignments[partition]?.replica ?? []),
   }));
 }
 
-function nodesOf(assignment: unknown): readonly number[] {
-  const { replica } = (assignment ?? {}) as { readonly replica?: unknown };
-  return Array.isArray(replica) ? replica.filter((id) => typeof id === "number") : [];
+/** The items of a value that may be a list. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
-function shardTypeOf(value: unknown): ShardType {
-  return Object.values(ShardType).find((type) => type === value) ?? ShardType.none;
+/** Whether a value is a count or an id. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** The value of a JSON text; undefined for other values. */
+export function parseJson(text: unknown): unknown {
+  try {
+    return typeof text === "string" ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The partitions that a node keeps. */

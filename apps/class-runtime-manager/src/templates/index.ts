@@ -13,7 +13,7 @@ export {
   type ReplicasOwner,
   type WorkloadRef,
 } from "../rendering/model/rendered.ts";
-export { type Owner, type RenderInput, type RunningStore } from "../rendering/model/render-input.ts";
+export { type Owner, type RenderInput, type ExistingStore } from "../rendering/model/render-input.ts";
 export { type Template, type TemplateScore } from "./template.ts";
 export {
   clusterDomainOf,

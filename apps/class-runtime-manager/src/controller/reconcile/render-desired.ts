@@ -20,7 +20,7 @@ import {
   type RenderedFunction,
   type RenderedOdgm,
   type RenderInput,
-  type RunningStore,
+  type ExistingStore,
 } from "../../templates/index.ts";
 import { storedLayout } from "../../odgm/plan/stored-layout.ts";
 import { COMPONENT_LABEL } from "../../rendering/manifests/labels.ts";
@@ -169,7 +169,7 @@ export function runningStore(
   { metadata }: Stored<KubeObject>,
   status: ClassRuntimeStatus | undefined,
   { applier, children }: Pick<ReconcileDeps<KubeObject>, "applier" | "children">,
-): RunningStore {
+): ExistingStore {
   const { name, namespace = "", uid } = metadata;
   const config = applier.newestConfigMap({ namespace, name: odgmNames(name).config });
   const workloads = children

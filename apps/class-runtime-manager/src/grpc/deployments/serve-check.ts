@@ -13,7 +13,7 @@ import type { EnvironmentRefusal } from "../../templates/environment/environment
 import { chooseAndRender } from "../../templates/selection/choose-and-render.ts";
 import type { ClusterFacts, Environment } from "../../rendering/model/cluster-facts.ts";
 import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
-import type { RunningStore } from "../../rendering/model/render-input.ts";
+import type { ExistingStore } from "../../rendering/model/render-input.ts";
 import type { Manifest, Rendered } from "../../rendering/model/rendered.ts";
 import type { Refusal, Template } from "../../templates/template.ts";
 
@@ -31,7 +31,7 @@ export interface ServeCheckDeps {
     name: string | undefined,
   ) => Result<Environment | undefined, EnvironmentRefusal>;
   /** The state store of a class as it runs. */
-  readonly runningStore: (existing: ClassRuntime) => RunningStore;
+  readonly runningStore: (existing: ClassRuntime) => ExistingStore;
   readonly userTemplates: (namespace: string) => readonly Template[];
   /** The quotas of its environment that a class would exceed. */
   readonly exceededQuotas: (
@@ -44,7 +44,7 @@ export interface ServeCheckDeps {
 export function createServeCheck(deps: ServeCheckDeps): ServeCheck {
   const renderIn = (
     object: ClassRuntime,
-    store: RunningStore,
+    store: ExistingStore,
   ): Result<{ readonly rendered: Rendered; readonly environment: Environment | undefined }, Fault> => {
     const { apiVersion, kind, metadata, spec } = object;
     const { name, namespace = "", labels, uid = "" } = metadata;

@@ -1,4 +1,4 @@
-import type { ShardAssignment } from "../../rendering/model/render-input.ts";
+import type { ShardAssignment } from "../../state-store/store-layout.ts";
 import type { StoreLayout } from "./layout-change.ts";
 import type { Invocations } from "./routes.ts";
 

@@ -1,5 +1,6 @@
 import { equalJson } from "@oaas/foundation";
-import type { ShardAssignment, StoredLayout } from "../../rendering/model/render-input.ts";
+import type { StoredLayout } from "../../rendering/model/render-input.ts";
+import type { ShardAssignment } from "../../state-store/store-layout.ts";
 
 type Stored = StoredLayout["collections"][number];
 type Desired = Required<Stored>;

@@ -1,6 +1,6 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
-import type { ShardAssignment } from "../../rendering/model/render-input.ts";
+import type { ShardAssignment } from "../../state-store/store-layout.ts";
 import type { Collection } from "./collections.ts";
 
 type StatedAssignments = NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["collection_assignments"]>;

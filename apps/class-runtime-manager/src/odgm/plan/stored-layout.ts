@@ -1,14 +1,11 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { isJsonObject, type KubeObject } from "@oaas/kube-core";
-import { ShardType } from "@oaas/models";
-import type { ShardAssignment, StoredLayout } from "../../rendering/model/render-input.ts";
-import { COLLECTIONS_KEY } from "../../state-store/store-layout.ts";
+import type { StoredLayout } from "../../rendering/model/render-input.ts";
+import { COLLECTIONS_KEY, isCount, listOf, parseCollections, parseJson } from "../../state-store/store-layout.ts";
 import type { StoreLayout } from "./layout-change.ts";
 
 /** Key of the ConfigMap with the nodes. */
 export const LAYOUT_KEY = "layout.json";
-
-type StoredCollection = StoredLayout["collections"][number];
 
 /** The part of a layout that the collections do not show. */
 export function layoutFile({ nodes, members, persistent }: StoreLayout): string {
@@ -17,11 +14,7 @@ export function layoutFile({ nodes, members, persistent }: StoreLayout): string 
 
 /** The collections of a state store, from its ConfigMap. */
 export function collectionNames(config: KubeObject): ReadonlySet<string> {
-  return new Set(collectionsOf(config).map(({ name }) => name));
-}
-
-function collectionsOf(config: KubeObject | undefined): readonly StoredCollection[] {
-  return listOf(parsed(dataOf(config)[COLLECTIONS_KEY])).flatMap((one) => collectionFromJson(one) ?? []);
+  return new Set(parseCollections(dataOf(config)[COLLECTIONS_KEY]).map(({ name }) => name));
 }
 
 function dataOf(config: KubeObject | undefined): Readonly<Record<string, unknown>> {
@@ -37,9 +30,9 @@ export function storedLayout(
   workloads: readonly KubeObject[],
   status: ClassRuntimeStatus | undefined,
 ): StoredLayout | undefined {
-  const collections = collectionsOf(config);
+  const collections = parseCollections(dataOf(config)[COLLECTIONS_KEY]);
   if (collections.length === 0) return layoutFromStatus(status);
-  const file = parsed(dataOf(config)[LAYOUT_KEY]);
+  const file = parseJson(dataOf(config)[LAYOUT_KEY]);
   return { collections, ...(isJsonObject(file) ? nodesFromFile(file) : nodesFromWorkloads(workloads)) };
 }
 
@@ -55,23 +48,6 @@ function layoutFromStatus(status: ClassRuntimeStatus | undefined): StoredLayout 
       ...(store.shard_type === undefined || collections.length > 1 ? {} : { shardType: store.shard_type }),
     })),
   };
-}
-
-function collectionFromJson(json: unknown): StoredCollection | undefined {
-  if (!isJsonObject(json) || typeof json["name"] !== "string") return undefined;
-  const { name, partition_count: partitions, replica_count: replicas, shard_type: type } = json;
-  return {
-    name,
-    ...(isCount(partitions) ? { partitionCount: partitions } : {}),
-    ...(isCount(replicas) ? { replicaCount: replicas } : {}),
-    ...(typeof type === "string" && Object.hasOwn(ShardType, type) ? { shardType: type as ShardType } : {}),
-    assignments: listOf(json["shard_assignments"]).map(assignmentFromJson),
-  };
-}
-
-function assignmentFromJson(json: unknown): ShardAssignment {
-  const { replica, shard_ids: ids } = isJsonObject(json) ? json : {};
-  return { replica: listOf(replica).filter(isCount), shardIds: listOf(ids).filter(isCount) };
 }
 
 function nodesFromFile({ nodes, members, persistent }: Readonly<Record<string, unknown>>): Partial<StoredLayout> {
@@ -126,20 +102,4 @@ function specOf(object: KubeObject): Readonly<Record<string, unknown>> {
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(value) ? value : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    return typeof text === "string" ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
-import type { ShardType } from "@oaas/models";
 import type { Dimension } from "@oaas/nfr";
+import type { StoredCollection } from "../../state-store/store-layout.ts";
 import type { ClusterFacts, Environment } from "./cluster-facts.ts";
 
 /** The object that describes a class and owns its children. */
@@ -15,22 +15,9 @@ export interface Owner {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** The nodes that hold one partition, with one shard id each. The first node creates the shard. */
-export interface ShardAssignment {
-  readonly replica: readonly number[];
-  readonly shardIds: readonly number[];
-}
-
 /** How the objects of a running class are stored. Absent members are not known. */
 export interface StoredLayout {
-  readonly collections: readonly {
-    readonly name: string;
-    readonly partitionCount?: number;
-    readonly replicaCount?: number;
-    readonly shardType?: ShardType;
-    /** Empty when the nodes assigned the shards themselves, as with earlier versions. */
-    readonly assignments?: readonly ShardAssignment[];
-  }[];
+  readonly collections: readonly StoredCollection[];
   /** Node ids in this cluster. */
   readonly nodes?: readonly number[];
   /** Node ids in all clusters, sorted. */
@@ -39,14 +26,14 @@ export interface StoredLayout {
 }
 
 /** The state store of a class as it runs. */
-export interface RunningStore {
+export interface ExistingStore {
   /** The layout in use. It is kept unless the class allows another, because stored objects would be lost. */
   readonly storedLayout?: StoredLayout;
   readonly storeWorkloads?: readonly KubeObject[];
 }
 
 /** The complete input of rendering: no clock, no environment variables, no reads. */
-export interface RenderInput extends RunningStore {
+export interface RenderInput extends ExistingStore {
   readonly owner: Owner;
   /** The class; a DeploymentRecord is converted first. */
   readonly spec: ClassRuntimeSpec;
