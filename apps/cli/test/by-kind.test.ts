@@ -144,7 +144,7 @@ describe("kubectl's commands on a local stack with the clusters edge and cloud",
     const pkg = path.join(EXAMPLES, "packages", "counter.yaml");
     const first = path.join(EXAMPLES, "deployments", "counter.yaml");
     const second = path.join(folder, "second.yaml");
-    await writeFile(second, (await readText(first)).replace("[edge, cloud]", "[edge]"));
+    await writeFile(second, `${await readText(first)}telemetry: { enabled: false }\n`);
     await oaas(`apply -f ${pkg} -f ${first} --wait`);
     await oaas(`apply -f ${second} --wait`);
 
