@@ -15,7 +15,7 @@ let pm: PmUnderTest;
 const channels: RpcChannel[] = [];
 
 beforeAll(async () => {
-  crm = await ScriptedCrm.start({ name: "east" });
+  crm = await ScriptedCrm.start({ name: "east", facts: { report: { persistentState: true } } });
   pm = await startPm({
     clusters: { east: crm.url },
     tokens: [
