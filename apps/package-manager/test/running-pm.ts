@@ -170,7 +170,7 @@ export async function storeContents(store: KeyValueStore): Promise<readonly stri
   do {
     const page = await store.range({ prefix: "", limit: 500, ...(after === undefined ? {} : { after }) });
     for (const { key, value, modRevision } of page.entries) {
-      if (/^(?:audit\/|o\/keeper|o\/replanner|o\/saga-engines\/)/.test(key)) continue;
+      if (/^(?:audit\/|o\/keeper|o\/replanner|o\/restart-turns|o\/saga-engines\/)/.test(key)) continue;
       lines.push(
         /^c\/deployment(?:s|-revisions)\//.test(key)
           ? `${key} ${withoutReports(value)}`
