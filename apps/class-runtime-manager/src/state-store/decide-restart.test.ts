@@ -279,6 +279,11 @@ const CASES: readonly Case[] = [
     want: { kind: "restart", nodeId: 2, nodes: [2, 3] },
   },
   {
+    why: "a node that started in the second of the change may not have them",
+    with: { members: [member(1), member(2, { startedAtMs: NOW }), member(3)], settingsChangedAtMs: NOW + 500 },
+    want: { kind: "pending", nodes: [1, 2, 3] },
+  },
+  {
     why: "nodes that started since have them",
     with: { settingsChangedAtMs: OLD, allowRestart: true },
     want: { kind: "none" },

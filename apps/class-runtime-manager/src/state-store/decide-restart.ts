@@ -127,8 +127,8 @@ function rolloutNeeds({ members, settingsChangedAtMs }: RestartInput): readonly 
       !pod.isOutdated &&
       workload.isManaged &&
       settingsChangedAtMs !== undefined &&
-      // Kubernetes drops fractions of seconds.
-      (pod.startedAtMs ?? 0) + 999 < settingsChangedAtMs,
+      // Kubernetes drops fractions of seconds: a node that started in the second of the change may not have it.
+      (pod.startedAtMs ?? 0) < settingsChangedAtMs,
   );
   return [
     ...outdated.map((member): Need => ({ member, reason: "TemplateChanged" })),
