@@ -202,7 +202,7 @@ describeWith(["helm"], "Helm charts without a cluster", () => {
     {
       chart: "oaas-data-plane",
       set: "gateway.enabled=false,router.external.enabled=true",
-      want: /router\.external\.from is empty, and there is no TLS/,
+      want: /router\.external\.from is empty and router\.tls is off/,
     },
     { chart: "oaas-data-plane", set: "router.enabled=false", want: /gateway\.routers is empty/ },
     {

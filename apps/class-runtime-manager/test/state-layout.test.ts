@@ -137,7 +137,7 @@ describeOnTarget("the layout of running state stores", { needs: ["kubectl"] }, (
     expect(await refusal({ replicaCount: 3, shardType: "mst" })).toContain("shard_type");
     expect((await get("crt", "sent"))?.metadata.generation).toBe(1);
     await deploy({ replicaCount: 3 }, "registry.test/place:2");
-    // What another client changed before is no reason to reject an update that leaves the layout alone.
+    // An earlier refused change by another client does not block an update that keeps the layout.
     const patch = JSON.stringify({ spec: { odgm_config: { replica_count: 5 } } });
     await fixture.kubectl(["patch", "crt", "sent", "-n", NAMESPACE, "--type=merge", "-p", patch]);
     expect(await refusalOf("sent")).toContain("3 → 5");

@@ -58,7 +58,7 @@ const ids = (answer: Answer): readonly string[] =>
   (answer.json as readonly { partition: number; id: string }[]).map(({ partition, id }) => `${partition}/${id}`);
 /** Lets a cluster fail the calls of its state store. */
 function failState(cluster: ScriptedCrm | undefined, fault: Error): void {
-  if (cluster === undefined) throw new TypeError("there is no such cluster");
+  if (cluster === undefined) throw new TypeError("unknown cluster");
   cluster.decide = ({ method }) =>
     method.endsWith("StateObject") || method === "ListStateObjects" ? { do: "fail", fault: fault as never } : undefined;
 }

@@ -308,7 +308,7 @@ describe("T8 network", () => {
     await setText(cutOff, CART, "x");
   });
 
-  it("looks for nodes by multicast unless told not to", () => {
+  it("enables multicast scouting by default", () => {
     const read = (env: object) => {
       const settings = readStoreEnvironment({ ...storeEnv(1), ...env });
       return settings.ok && settings.value.multicast;

@@ -254,7 +254,7 @@ describe("a running class with objects", () => {
     expect(planText(plan).split("\n")[0]).toBe(`Warning: ${plan.stateLoss}`);
   });
 
-  test("refuses to leave a cluster that is no longer registered", () => {
+  test("refuses an update while a cluster with objects is not registered", () => {
     const refusal = expectRefusal(update({}, { clusters: three.slice(0, 2) }));
     expect(refusal).toMatchObject({ violations: [{ path: "$.target_clusters" }] });
     expect(refusal.message).toContain("c02, which is not registered");

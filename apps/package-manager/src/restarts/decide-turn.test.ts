@@ -54,7 +54,7 @@ describe("without a turn", () => {
   const cases: readonly Case[] = [
     { why: "no node waits", members: [member(A), ...others], want: { action: "none" } },
     {
-      why: "a refused restart is no wait for a turn",
+      why: "a refused restart does not wait for a turn",
       members: [member(A, restart("refused", 1)), ...others],
       want: { action: "none" },
     },

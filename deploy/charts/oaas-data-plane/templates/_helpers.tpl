@@ -93,7 +93,7 @@ capabilities:
 {{- end }}
 {{- with .Values.router.external }}
 {{- if and .enabled (not $tls) (not .from) }}
-{{- fail "router.external.from is empty, and there is no TLS: who reaches a router reads and writes every object. Set router.tls.secretName, or name the admitted peers" }}
+{{- fail "router.external.from is empty and router.tls is off: any client that reaches a router can read and write every object. Set router.tls.secretName, or name the admitted peers" }}
 {{- end }}
 {{- end }}
 {{- end }}

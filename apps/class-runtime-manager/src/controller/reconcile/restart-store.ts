@@ -114,7 +114,7 @@ export async function restartStore<T extends KubeObject>(
     written = await writeRecord(object, nextRecord(input, decision), signal, deps);
     if (decision.kind === "restart") await deletePod(decision.pod, signal, deps);
   } catch (thrown) {
-    // Another writer changed the class, or the pod is another one: the next pass decides again.
+    // The class has changed, or the pod was replaced: the next pass decides again.
     if (isFault(thrown, "conflict") || isFault(thrown, "not-found"))
       return { ...found, object: written, recheckMs: AGAIN_MS };
     if (!isFault(thrown, "permission-denied") || found.restart === undefined) throw thrown;
