@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { oprcData } from "@oaas/contracts/grpc";
+import { oprcData, readObjectPage, storeCapabilities } from "@oaas/contracts/grpc";
 import { isFault, unavailable, type Clock } from "@oaas/foundation";
 import { formatObjectKey, type ObjectKey } from "@oaas/kube-core";
 import { RpcChannel, type RpcClient } from "@oaas/rpc";
@@ -35,7 +35,7 @@ function storeNode(address: string, channel: RpcChannel, deadlineMs: number): St
       }));
     },
     capabilities: (signal) =>
-      client.capabilities({}, { signal }).then(capabilityNames, (thrown: unknown) => {
+      client.capabilities({}, { signal }).then(storeCapabilities, (thrown: unknown) => {
         if (isFault(thrown, "unimplemented")) return undefined;
         throw thrown;
       }),
@@ -56,16 +56,7 @@ function objectOperations(client: RpcClient<typeof oprcData.DataService>, deadli
         ...(prefix === undefined ? {} : { objectIdPrefix: prefix }),
         ...(cursor === undefined ? {} : { cursor }),
       };
-      const objects = [];
-      let next: Uint8Array | undefined;
-      for await (const { objectId, version, entryCount, nextCursor } of client.listObjects(request, {
-        signal,
-        deadlineMs,
-      })) {
-        objects.push({ id: objectId, version, entryCount });
-        next = nextCursor;
-      }
-      return { objects, ...(next === undefined || next.length === 0 ? {} : { cursor: next }) };
+      return readObjectPage(client.listObjects(request, { signal, deadlineMs }));
     },
     get: async (key, signal) => {
       try {
@@ -91,19 +82,6 @@ function objectOperations(client: RpcClient<typeof oprcData.DataService>, deadli
 
 function singleObject({ collection, partition, id }: StoreObjectKey) {
   return { clsId: collection, partitionId: partition, objectId: id };
-}
-
-function capabilityNames(response: oprcData.CapabilitiesResponse): string[] {
-  const { stringIds, stringEntryKeys, granularEntryStorage, eventPipelineV2 } = response;
-  const flags = {
-    string_ids: stringIds,
-    string_entry_keys: stringEntryKeys,
-    granular_entry_storage: granularEntryStorage,
-    event_pipeline_v2: eventPipelineV2,
-  };
-  return Object.entries(flags)
-    .filter(([, isSet]) => isSet)
-    .map(([name]) => name);
 }
 
 /** Resolves a node by the address of its pod, without a request. */

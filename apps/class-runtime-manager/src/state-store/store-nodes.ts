@@ -1,5 +1,5 @@
 import type { MessageShape } from "@bufbuild/protobuf";
-import type { oprcData } from "@oaas/contracts/grpc";
+import type { ObjectPage, oprcData } from "@oaas/contracts/grpc";
 import type { ObjectKey } from "@oaas/kube-core";
 import type { HeldShard } from "./node-answer.ts";
 
@@ -15,20 +15,6 @@ export interface StoreObjectKey extends StorePartition {
   readonly id: string;
 }
 
-/** An object in a list, without its entries. */
-export interface StoreObjectSummary {
-  readonly id: string;
-  readonly version: bigint;
-  readonly entryCount: bigint;
-}
-
-/** A page of the objects of one partition, sorted by id. */
-export interface StorePage {
-  readonly objects: readonly StoreObjectSummary[];
-  /** Absent on the last page. */
-  readonly cursor?: Uint8Array;
-}
-
 /** A connection to one node of a state store. Faults are those of the gRPC status; see `isShardAbsent`. */
 export interface StoreNode {
   /** host:port */
@@ -41,7 +27,7 @@ export interface StoreNode {
   list(
     partition: StorePartition & { readonly prefix?: string; readonly limit: number; readonly cursor?: Uint8Array },
     signal: AbortSignal,
-  ): Promise<StorePage>;
+  ): Promise<ObjectPage>;
   /** Reads the copy of this node, which may be old. Undefined when the object does not exist. */
   get(key: StoreObjectKey, signal: AbortSignal): Promise<StoreObject | undefined>;
   /** Replaces the object; resolves when the store acknowledged the write. */

@@ -1,4 +1,4 @@
-import { oprcData } from "@oaas/contracts/grpc";
+import { oprcData, readObjectPage, storeCapabilities } from "@oaas/contracts/grpc";
 import { realClock } from "@oaas/foundation/real";
 import { RpcChannel } from "@oaas/rpc";
 import type { StoreConnection, StoreEntries, StoreKey } from "../state-store/store-client.ts";
@@ -17,7 +17,7 @@ export function connectStore(address: string): StoreConnection {
         shard: shardId,
         objects: count,
       })),
-    capabilities: async () => capabilityNames(await client.capabilities({})),
+    capabilities: async () => storeCapabilities(await client.capabilities({})),
     get: async (key) => fromWire((await client.get(wireKey(key))).obj),
     set: async (key, entries) => void (await client.set({ ...wireKey(key), object: toWire(entries) })),
     merge: async (key, entries) => fromWire((await client.merge({ ...wireKey(key), object: toWire(entries) })).obj),
@@ -36,17 +36,8 @@ export function connectStore(address: string): StoreConnection {
     },
     list: async (collection, partition, { prefix, limit, cursor }) => {
       const request = { clsId: collection, partitionId: partition, objectIdPrefix: prefix, limit };
-      const objects = [];
-      let next: Uint8Array | undefined;
       const options = { deadlineMs: DEADLINE_MS };
-      for await (const each of client.listObjects({ ...request, ...(cursor && { cursor }) }, options)) {
-        // A page without objects may consist of a cursor alone.
-        if (each.objectId !== "") {
-          objects.push({ id: each.objectId, version: each.version, entries: each.entryCount });
-        }
-        next = each.nextCursor;
-      }
-      return { objects, ...(next === undefined || next.length === 0 ? {} : { cursor: next }) };
+      return readObjectPage(client.listObjects({ ...request, ...(cursor && { cursor }) }, options));
     },
     close: () => channel.close(),
   };
@@ -62,15 +53,4 @@ function toWire(entries: StoreEntries) {
 
 function fromWire(object: oprcData.ObjData | undefined): StoreEntries {
   return Object.fromEntries(Object.entries(object?.entries ?? {}).map(([key, { data }]) => [key, data]));
-}
-
-function capabilityNames(response: oprcData.CapabilitiesResponse): readonly string[] {
-  const { stringIds, stringEntryKeys, granularEntryStorage, eventPipelineV2 } = response;
-  const names = {
-    string_ids: stringIds,
-    string_entry_keys: stringEntryKeys,
-    granular_entry_storage: granularEntryStorage,
-    event_pipeline_v2: eventPipelineV2,
-  };
-  return Object.entries(names).flatMap(([name, isSet]) => (isSet ? [name] : []));
 }

@@ -1,5 +1,6 @@
 import { Fault, type FaultKind } from "@oaas/foundation";
-import type { StoreClient, StoreEntries, StoreKey, StorePage } from "./store-client.ts";
+import type { ObjectPage } from "@oaas/contracts/grpc";
+import type { StoreClient, StoreEntries, StoreKey } from "./store-client.ts";
 
 /** The partition that the checks write to, and the prefix of their ids. */
 export interface ConformanceTarget {
@@ -219,8 +220,8 @@ async function readPages(
   { client, collection, partition }: ConformanceTarget,
   prefix: string,
   limit: number,
-): Promise<readonly StorePage[]> {
-  const pages: StorePage[] = [];
+): Promise<readonly ObjectPage[]> {
+  const pages: ObjectPage[] = [];
   for (let cursor: Uint8Array | undefined; pages.length < MAX_PAGES;) {
     const page = await client.list(collection, partition, { prefix, limit, ...(cursor && { cursor }) });
     pages.push(page);

@@ -1,3 +1,4 @@
+import type { ObjectPage } from "@oaas/contracts/grpc";
 export type StoreEntries = Readonly<Record<string, Uint8Array>>;
 
 export interface StoreKey {
@@ -11,12 +12,6 @@ export interface StoreShard {
   readonly partition: number;
   readonly shard: bigint;
   readonly objects: bigint;
-}
-
-export interface StorePage {
-  readonly objects: readonly { readonly id: string; readonly version: bigint; readonly entries: bigint }[];
-  /** Absent on the last page. */
-  readonly cursor?: Uint8Array;
 }
 
 /** One node of a state store, by its gRPC API. Failed calls throw a `Fault`. */
@@ -42,7 +37,7 @@ export interface StoreClient {
     collection: string,
     partition: number,
     page: { readonly prefix: string; readonly limit: number; readonly cursor?: Uint8Array },
-  ): Promise<StorePage>;
+  ): Promise<ObjectPage>;
 }
 
 /** A client with the connection behind it. */

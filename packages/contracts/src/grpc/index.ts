@@ -31,6 +31,7 @@ export {
   type GrpcFailure,
   type ReceivedStatus,
 } from "./faults/fault-status.ts";
+export { readObjectPage, storeCapabilities, type ObjectPage } from "./store-data.ts";
 export type { PeerCall } from "./faults/foreign-fault.ts";
 export { formatGrpcTimeout, METADATA_KEYS, parseGrpcTimeout } from "./metadata.ts";
 export {
